@@ -69,8 +69,9 @@ impl Program {
         };
         let mut command = started(&["ab", "--profile", profile.name(), "--tag", "pair"]);
         if let Some([a, b]) = environment {
-            let [a, b] = [a, b].map(|variable| format!("env {variable}"));
-            command.args(["--a-wrapper", &a, "--b-wrapper", &b]);
+            let (name, value) = a.split_once('=').context("a variable and its value")?;
+            command.env(name, value);
+            command.args(["--b-wrapper", &format!("env {b}")]);
         }
         if let Some(budget) = budget {
             command.args(["--budget", &budget.as_secs().max(1).to_string()]);

@@ -123,17 +123,12 @@ fn kinds(row: &Measurement) -> Vec<(&str, f64)> {
 /// The kinds of system calls that a command makes most.
 fn calls(command: &CommandRows<'_>) -> Option<String> {
     let kinds = kinds(command.cpu);
-    let named = kinds.iter().take(MAX_KINDS);
+    let named = kinds.iter();
     let named: Vec<String> = named
         .map(|(call, count)| format!("{call} {count}"))
         .collect();
-    let more = kinds.len().saturating_sub(MAX_KINDS);
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {}", sentence::count(more, "other kind")),
-    };
     let name = readable(command.name);
-    (!named.is_empty()).then(|| format!("{name}: {}{more}", named.join(", ")))
+    (!named.is_empty()).then(|| format!("{name}: {}", sentence::listed(&named, MAX_KINDS)))
 }
 
 /// How a command compares with the first, in a sentence.

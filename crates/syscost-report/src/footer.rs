@@ -60,12 +60,13 @@ pub(crate) fn footer(page: &mut Page, run: &Run, options: &TableOptions, shown: 
             .collect();
         if !rows.is_empty() {
             page.paragraph(0, paint::HEADING, heading);
+            let most = if options.verbose { usize::MAX } else { NAMES };
             for (reason, names) in by_reason(&rows) {
                 page.item(
                     INDENT,
                     2,
                     Style::new(),
-                    &format!("{}: {reason}", list(&names, options.verbose)),
+                    &format!("{}: {reason}", sentence::listed(&names, most)),
                 );
             }
             page.line("");
@@ -138,18 +139,6 @@ fn by_reason<'a>(rows: &[&'a Measurement]) -> Vec<(String, Vec<&'a str>)> {
         }
     }
     reasons
-}
-
-/// A list of names; a long one is shortened unless `all`.
-fn list(names: &[&str], all: bool) -> String {
-    if all || names.len() <= NAMES {
-        return names.join(", ");
-    }
-    format!(
-        "{} and {} more",
-        names[..NAMES].join(", "),
-        names.len() - NAMES
-    )
 }
 
 /// Explains the signs that occur in this table; `verbose`: it shows the evidence of its rows.

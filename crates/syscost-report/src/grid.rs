@@ -6,7 +6,6 @@
 //! above its line.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use anstyle::Style;
 use syscost_results::row_name;
@@ -30,27 +29,6 @@ const SPARED_FOR_NAMES: u8 = 4;
 pub(crate) struct Grid<'t> {
     columns: Vec<Column>,
     lines: Vec<Line<'t>>,
-    /// The heading of what stands behind the cells.
-    behind: &'static str,
-}
-
-/// Tables of as many of `count` columns as have room beside names of this width, at least of one;
-/// `of` makes the table of some of them. They are tried from one upwards: all of a hundred columns
-/// would be laid out a hundred times otherwise.
-pub(crate) fn in_parts<'t>(
-    count: usize,
-    width: usize,
-    name: usize,
-    of: impl Fn(Range<usize>) -> Grid<'t>,
-) -> impl Iterator<Item = Grid<'t>> {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let ends = (from + 1..=count).map(|to| (to, of(from..to)));
-        let fitting = ends.take_while(|(to, grid)| *to == from + 1 || grid.has_room(width, name));
-        let (to, grid) = fitting.last()?;
-        from = to;
-        Some(grid)
-    })
 }
 
 /// A column after the names.
@@ -85,11 +63,6 @@ impl Column {
         Column { gap, ..self }
     }
 
-    /// What stands above it.
-    pub(crate) fn heading(self) -> Cell {
-        Cell::from(self.heading.to_owned())
-    }
-
     /// Left out where the width is too small, before those of lower rank; never with rank 0.
     pub(crate) const fn rank(self, rank: u8) -> Self {
         Column { rank, ..self }
@@ -101,8 +74,6 @@ impl Column {
 pub(crate) struct Cell {
     text: String,
     style: Style,
-    /// Number of columns it covers, less one.
-    more: usize,
 }
 
 impl Cell {
@@ -110,14 +81,6 @@ impl Cell {
         Cell {
             text: text.into(),
             style,
-            more: 0,
-        }
-    }
-
-    pub(crate) fn over(self, columns: usize) -> Self {
-        Cell {
-            more: columns.saturating_sub(1),
-            ..self
         }
     }
 }
@@ -181,20 +144,15 @@ impl Name<'_> {
 pub(crate) enum Behind {
     Nothing,
     /// Signs, of which as many whole ones are shown as fit, and the number of the others.
-    Signs(Vec<&'static str>),
-    /// A text whose end may be cut.
-    Text(Cell),
+    Signs(Vec<String>),
 }
-
-/// The least of a text behind cells that is worth showing, in columns.
-const MIN_BEHIND: usize = 8;
 
 impl Behind {
     /// The gap before it: signs belong to what stands before them.
     fn gap(&self) -> usize {
         match self {
             Behind::Signs(_) => 1,
-            Behind::Nothing | Behind::Text(_) => GAP,
+            Behind::Nothing => GAP,
         }
     }
 
@@ -203,15 +161,12 @@ impl Behind {
         let columns = match self {
             Behind::Nothing => 0,
             Behind::Signs(signs) if rank >= LUXURY => width(&signs.join(", ")),
-            Behind::Text(cell) if rank >= LUXURY => width(&cell.text),
             Behind::Signs(signs) if rank >= SPARED_FOR_NAMES => {
                 let more = if signs.len() > 1 { width(" +1") } else { 0 };
                 signs.first().map_or(0, |first| width(first) + more)
             }
-            Behind::Text(cell) if rank >= SPARED_FOR_NAMES => width(&cell.text).min(MIN_BEHIND),
             // Any grade, or the number of signs.
             Behind::Signs(signs) => width(&signs.join(", ")).min(width("~~~")),
-            Behind::Text(_) => 0,
         };
         if columns > 0 { self.gap() + columns } else { 0 }
     }
@@ -221,14 +176,12 @@ impl Behind {
         match self {
             Behind::Nothing => Cell::default(),
             Behind::Signs(signs) => Cell::new(fitting(signs, room), paint::CARE),
-            Behind::Text(cell) if room < width(&cell.text).min(MIN_BEHIND) => Cell::default(),
-            Behind::Text(cell) => Cell::new(cut_end(&cell.text, room), cell.style),
         }
     }
 }
 
 /// As many whole signs as fit, with the number of further ones; if none fits, only their number.
-fn fitting(signs: &[&str], room: usize) -> String {
+fn fitting(signs: &[String], room: usize) -> String {
     let text = |count: usize| {
         let more = signs.len() - count;
         let shown = signs[..count].join(", ");
@@ -253,8 +206,8 @@ enum Line<'t> {
 #[derive(Debug, Default)]
 pub(crate) struct Drawn {
     pub(crate) lines: Vec<String>,
-    /// The headings of the columns that did not fit.
-    pub(crate) left_out: Vec<&'static str>,
+    /// Which columns did not fit.
+    pub(crate) left_out: Vec<usize>,
     /// Whether some line has more signs than it shows.
     pub(crate) are_signs_left_out: bool,
 }
@@ -272,17 +225,14 @@ impl<'t> Grid<'t> {
         Grid {
             columns,
             lines: Vec::new(),
-            behind: "",
         }
     }
 
-    /// With a heading for what stands behind the cells.
-    pub(crate) fn behind(self, behind: &'static str) -> Self {
-        Grid { behind, ..self }
-    }
-
     pub(crate) fn heading(&mut self, title: &str, style: Style) {
-        let headings = self.columns.iter().map(|column| column.heading());
+        let headings = self
+            .columns
+            .iter()
+            .map(|column| column.heading.to_owned().into());
         self.headed(Cell::new(title, style), headings.collect());
     }
 
@@ -313,7 +263,8 @@ impl<'t> Grid<'t> {
             }
             None => {
                 let cells = columns.iter().map(|(column, _)| view.cell(*column).into());
-                self.line(name, cells.collect(), Behind::Signs(view.signs()));
+                let signs = view.signs().into_iter().map(str::to_owned).collect();
+                self.line(name, cells.collect(), Behind::Signs(signs));
             }
         }
     }
@@ -331,17 +282,6 @@ impl<'t> Grid<'t> {
     /// Lines across all columns.
     pub(crate) fn whole_lines(&mut self, lines: impl IntoIterator<Item = String>) {
         self.lines.extend(lines.into_iter().map(Line::Whole));
-    }
-
-    /// How much of this width is left where everything is shown; `None` if it does not suffice.
-    pub(crate) fn spare(&self, width: usize) -> Option<usize> {
-        let columns = self.taken(&self.widths(u8::MAX));
-        width.checked_sub(self.longest_name() + columns + self.behind_width(u8::MAX))
-    }
-
-    /// Whether no name is made narrower than this for the width.
-    fn has_room(&self, width: usize, name: usize) -> bool {
-        self.fit(width).name >= self.longest_name().min(name)
     }
 
     /// Whether this width suffices for the columns that are never left out, beside a short name.
@@ -372,16 +312,6 @@ impl<'t> Grid<'t> {
         names.chain(titles).max().unwrap_or(0)
     }
 
-    /// The cells with the columns that each covers.
-    fn placed<'c>(&self, cells: &'c [Cell]) -> impl Iterator<Item = (Range<usize>, &'c Cell)> {
-        let (mut at, all) = (0, self.columns.len());
-        cells.iter().map(move |cell| {
-            let over = at..(at + 1 + cell.more).min(all);
-            at = over.end;
-            (over, cell)
-        })
-    }
-
     /// The natural widths of the columns below this rank; 0 for others, and for one that has no text
     /// but its heading.
     fn widths(&self, rank: u8) -> Vec<usize> {
@@ -389,37 +319,19 @@ impl<'t> Grid<'t> {
             Line::Heading(_, headings) => Some(headings),
             _ => None,
         });
-        let placed = |cells| self.placed(cells);
-        let headings: Vec<_> = headings.flat_map(|cells| placed(cells)).collect();
-        let cells: Vec<_> = self.cells().flat_map(|(cells, _)| placed(cells)).collect();
         let mut widths = vec![0; self.columns.len()];
         let is_spared = |at: usize| self.columns[at].rank >= rank.max(1);
-        for (over, cell) in cells.iter().filter(|(_, cell)| cell.more == 0) {
-            if !is_spared(over.start) {
-                widths[over.start] = widths[over.start].max(width(&cell.text));
+        for (at, cell) in self.cells().flat_map(|(cells, _)| cells.iter().enumerate()) {
+            if !is_spared(at) {
+                widths[at] = widths[at].max(width(&cell.text));
             }
         }
-        for (over, cell) in headings.iter().filter(|(_, cell)| cell.more == 0) {
-            if widths[over.start] > 0 {
-                widths[over.start] = widths[over.start].max(width(&cell.text));
+        for (at, cell) in headings.flat_map(|cells| cells.iter().enumerate()) {
+            if widths[at] > 0 {
+                widths[at] = widths[at].max(width(&cell.text));
             }
-        }
-        // What covers several columns widens the last of them, if need be.
-        let wide = cells.into_iter().chain(headings);
-        for (over, cell) in wide.filter(|(_, cell)| cell.more > 0) {
-            let last = over.clone().rev().find(|at| widths[*at] > 0);
-            let last = last.unwrap_or(over.start);
-            let lack = width(&cell.text).saturating_sub(self.span(&widths, over));
-            widths[last] += lack;
         }
         widths
-    }
-
-    /// Width of some columns with the gaps between them.
-    fn span(&self, widths: &[usize], columns: Range<usize>) -> usize {
-        let present: Vec<usize> = columns.filter(|at| widths[*at] > 0).collect();
-        let gaps = present.iter().skip(1).map(|at| self.columns[*at].gap);
-        present.iter().map(|at| widths[*at]).chain(gaps).sum()
     }
 
     /// Width of all columns, with the gap before them.
@@ -484,7 +396,7 @@ impl<'t> Grid<'t> {
         let natural = self.widths(u8::MAX);
         let left_out =
             (0..self.columns.len()).filter(|at| natural[*at] > 0 && fit.columns[*at] == 0);
-        drawn.left_out = left_out.map(|at| self.columns[at].heading).collect();
+        drawn.left_out = left_out.collect();
         let mut names = self.shortened(fit.name).into_iter();
         for line in &self.lines {
             let text = match line {
@@ -492,8 +404,7 @@ impl<'t> Grid<'t> {
                 Line::Heading(title, headings) => {
                     let title = padded(title, fit.name, false, paint);
                     let headings = self.drawn(&fit, headings, paint);
-                    let behind = paint.text(paint::DIM, self.behind);
-                    format!("{title}{headings}{:GAP$}{behind}", "")
+                    format!("{title}{headings}")
                 }
                 Line::Instead(name, text) => {
                     let name = self.name(name, &mut names, &fit, &mut drawn, width, paint);
@@ -507,7 +418,7 @@ impl<'t> Grid<'t> {
                     let shown = behind.within(width.saturating_sub(used));
                     drawn.are_signs_left_out |= match behind {
                         Behind::Signs(signs) => shown.text != signs.join(", "),
-                        Behind::Nothing | Behind::Text(_) => false,
+                        Behind::Nothing => false,
                     };
                     let behind = paint.text(shown.style, &shown.text);
                     format!(
@@ -551,14 +462,12 @@ impl<'t> Grid<'t> {
     /// The cells, each after its gap, up to the end of the last column.
     fn drawn(&self, fit: &Fit, cells: &[Cell], paint: Paint) -> String {
         let mut out = String::new();
-        let missing = vec![Cell::default(); self.columns.len()];
-        let all = [cells, &missing].concat();
-        for (over, cell) in self.placed(&all) {
-            if let Some(first) = over.clone().find(|at| fit.columns[*at] > 0) {
-                let column = &self.columns[first];
+        let missing = Cell::default();
+        for (at, column) in self.columns.iter().enumerate() {
+            if fit.columns[at] > 0 {
+                let cell = cells.get(at).unwrap_or(&missing);
                 out += &" ".repeat(column.gap);
-                let is_right = column.is_right && cell.more == 0;
-                out += &padded(cell, self.span(&fit.columns, over), is_right, paint);
+                out += &padded(cell, fit.columns[at], column.is_right, paint);
             }
         }
         out
@@ -604,7 +513,7 @@ mod tests {
             ("call=b,via=pipe", "12", ""),
         ] {
             let cells = [median, "µs", "1", cycles].map(|text| Cell::from(text.to_owned()));
-            let signs = Behind::Signs(vec!["~", "modes"]);
+            let signs = Behind::Signs(["~", "modes"].map(str::to_owned).to_vec());
             grid.line(Name::new(case, 4), cells.to_vec(), signs);
         }
         grid.instead(
@@ -659,38 +568,13 @@ mod tests {
             assert_eq!(lines, expected, "{}", lines.join("\n"));
         }
         let drawn = grid().draw(42, PAINT);
-        assert_eq!(drawn.left_out, ["cycles"]);
+        assert_eq!(drawn.left_out, [3]);
         assert!(drawn.are_signs_left_out && !grid().draw(60, PAINT).are_signs_left_out);
-        assert_eq!([53, 52].map(|width| grid().spare(width)), [Some(0), None]);
-    }
-
-    #[test]
-    fn a_cell_over_several_columns_is_whole() {
-        let mut grid = Grid::new(vec![right(""), left("").after(1), right("")]);
-        let cell = |text: &str| Cell::from(text.to_owned());
-        grid.headed(cell("fs"), vec![cell("a long label").over(2), cell("to")]);
-        grid.line(
-            Name::new("read", 2),
-            vec![cell("1"), cell("µs"), cell("2 x")],
-            Behind::Nothing,
-        );
-        grid.line(
-            Name::new("sync", 2),
-            vec![cell("none").over(2), cell("3 x")],
-            Behind::Nothing,
-        );
-        let lines = grid.draw(60, PAINT).lines;
-        let expected = [
-            "fs      a long label   to",
-            "  read  1 µs          2 x",
-            "  sync  none          3 x",
-        ];
-        assert_eq!(lines, expected, "{}", lines.join("\n"));
     }
 
     #[test]
     fn signs_fit_or_are_counted() {
-        let signs = ["shared", "few"];
+        let signs = ["shared", "few"].map(str::to_owned);
         let shown = [20, 10, 9, 8, 2, 1].map(|room| fitting(&signs, room));
         assert_eq!(
             shown,

@@ -52,10 +52,11 @@ impl Page {
         self.paragraph(0, paint::HEADING, text);
     }
 
-    /// Adds a table.
-    pub(crate) fn grid(&mut self, grid: &Grid<'_>) {
+    /// Adds a table; which columns had no room.
+    pub(crate) fn grid(&mut self, grid: &Grid<'_>) -> Vec<usize> {
         let drawn = grid.draw(self.columns, self.paint);
         drawn.lines.iter().for_each(|line| self.line(line));
+        drawn.left_out
     }
 
     /// Adds a paragraph after a painted beginning of this many columns, with its further lines

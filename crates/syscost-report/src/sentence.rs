@@ -19,8 +19,8 @@ pub use shared::{
 };
 pub(crate) use shared::{ends_of_ours, times_own, without_column};
 pub use summary::{summary, summary_of_part};
+pub use words::{agreeing, count, fact, listed, time};
 pub(crate) use words::{capital, host};
-pub use words::{count, fact, time};
 
 /// The overall evidence of a measurement, or that of one claim; exports have it as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

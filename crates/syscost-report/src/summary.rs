@@ -4,17 +4,15 @@
 mod closing;
 
 use syscost_results::beside::figure;
-use syscost_results::summary::{Aside, Block, summary as blocks};
+use syscost_results::summary::{self, Aside};
 use syscost_results::{Run, Unit};
 
 use crate::Beside;
 use crate::TableOptions;
-use crate::grid::{self, Behind, Cell, Grid, INDENT, Name};
-use crate::page::Page;
-use crate::paint;
+use crate::document::{self, Block, Look, Place, Row, Table, Text, terminal};
 use crate::sentence;
 use crate::units::quantity;
-use crate::view::{Column, RowView};
+use crate::view::{Column, RowView, tone_without_number};
 
 /// Another run for reference, and its name.
 #[derive(Debug, Clone, Copy)]
@@ -47,76 +45,90 @@ impl Reference<'_> {
     }
 }
 
-/// The summary of a run, ending in a newline; at most 50 lines if there are 80 columns or more.
+/// The summary of a run for a terminal: some fifty lines if there are 80 columns or more.
 pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptions) -> String {
-    let mut page = Page::new(options);
+    terminal(&blocks(run, reference, options), options)
+}
+
+fn blocks(run: &Run, reference: Option<Reference<'_>>, options: &TableOptions) -> Vec<Block> {
     // How far to believe the rest.
-    if let Some(hour) = sentence::hour(run) {
-        page.paragraph(0, paint::HEADING, &sentence::capital(&hour));
-    }
-    page.dim(&sentence::hardware(&run.machine));
-    page.dim(&sentence::settings(run));
-    let lines = [sentence::frequency(run), sentence::precision(run)];
-    for text in lines {
-        text.iter().for_each(|text| page.dim(text));
-    }
-    if let Some(reference) = reference {
-        page.dim(&reference.sentence());
-    }
-    let blocks = blocks(run, reference.map(|reference| reference.run));
-    let drawn = grid(&blocks).draw(page.columns, page.paint);
-    drawn.lines.iter().for_each(|line| page.line(line));
-    page.closing(run, &blocks, &drawn, options);
-    page.out
+    let hour = sentence::hour(run).map(|hour| sentence::capital(&hour));
+    let hour = hour.map(|hour| Block::heading(2, hour));
+    let machine = [sentence::hardware(&run.machine), sentence::settings(run)];
+    let lines = machine.into_iter().chain(sentence::frequency(run));
+    let lines = lines.chain(sentence::precision(run));
+    let lines = lines.chain(reference.map(|reference| reference.sentence()));
+    let parts = summary::summary(run, reference.map(|reference| reference.run));
+    let all = hour.into_iter().chain(lines.map(Block::note));
+    let all = all.chain([Block::Table(table(&parts))]);
+    all.chain(closing::blocks(run, &parts, options)).collect()
 }
 
-/// The column that is another in some blocks.
-const ASIDE: usize = 3;
+/// The columns, and in which order they are left out where there is no room.
+const COLUMNS: [(Column, u8); 6] = [
+    (Column::HalfWidth, 3),
+    (Column::P99, 5),
+    (Column::Cycles, 5),
+    (Column::Reference, 1),
+    (Column::Ratio, 2),
+    (Column::Mark, 0),
+];
 
-/// The columns of a block, and in which order they are left out where there is no room.
-fn columns(aside: Aside) -> [(Column, u8); 7] {
-    let aside = match aside {
-        Aside::P99 => Column::P99,
-        Aside::Cycles => Column::Cycles,
+fn table(parts: &[summary::Block<'_>]) -> Table {
+    let right = |(column, rank): (Column, u8)| match column {
+        Column::Mark => document::Column::left(""),
+        _ => document::Column::right(column.heading()).rank(rank),
     };
-    [
-        (Column::Median, 0),
-        (Column::Unit, 0),
-        (Column::HalfWidth, 3),
-        (aside, 5),
-        (Column::Reference, 1),
-        (Column::Ratio, 2),
-        (Column::Mark, 0),
-    ]
-}
-
-fn grid<'t>(blocks: &'t [Block<'_>]) -> Grid<'t> {
-    let laid_out = |aside| columns(aside).map(|(column, rank)| column.in_grid(rank));
-    let mut columns_of_all = laid_out(Aside::P99);
-    columns_of_all[ASIDE] = grid::right("p99, cycles").rank(5);
-    let mut grid = Grid::new(columns_of_all.to_vec());
-    for block in blocks {
-        let columns = columns(block.aside);
-        grid.whole("");
-        let headings = laid_out(block.aside).map(grid::Column::heading);
-        grid.headed(Cell::new(block.title, paint::HEADING), headings.to_vec());
-        for line in &block.lines {
-            let view = RowView::of(line.row).beside(line.reference);
-            let name = Name::whole(&*line.title, INDENT);
-            grid.row(name, &view, &columns);
-            if let Some((value, what)) = line.part {
-                let value = quantity(Unit::Nanoseconds, value);
-                let (value, unit) = value.split_once(' ').unwrap_or((&value, ""));
-                let cells = [value, unit].map(|text| Cell::from(text.to_owned()));
-                grid.line(
-                    Name::whole(what, 2 * INDENT),
-                    cells.to_vec(),
-                    Behind::Nothing,
-                );
-            }
+    let median = document::Column::right(Column::Median.heading());
+    let strong = |part: &summary::Block<'_>| Text::of(Look::Strong, part.title);
+    let mut rows = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            rows.push(Row::heading(strong(part), Place::Part));
+        }
+        for line in &part.lines {
+            rows.push(row(line, part.aside));
+            let part = line.part.map(|(value, what)| Row {
+                place: Place::Below,
+                ..Row::new(what, [quantity(Unit::Nanoseconds, value), String::new()])
+            });
+            rows.extend(part);
         }
     }
-    grid
+    Table {
+        class: "stack",
+        caption: "Summary".to_owned(),
+        names: parts.first().map(strong).unwrap_or_default(),
+        columns: std::iter::once(median).chain(COLUMNS.map(right)).collect(),
+        rows,
+    }
+}
+
+/// A row's number and what stands beside it, or why it has none.
+fn row(line: &summary::Line<'_>, aside: Aside) -> Row {
+    let view = RowView::of(line.row).beside(line.reference);
+    if let Some(reason) = view.no_number() {
+        let reason = Text::from(reason).tone(tone_without_number(line.row.status));
+        return Row::new(&*line.title, [reason]);
+    }
+    let left_out = match aside {
+        Aside::P99 => Column::Cycles,
+        Aside::Cycles => Column::P99,
+    };
+    let cell = |column| {
+        let cell = view.cell(column);
+        Text::from(cell.text).tone(cell.tone)
+    };
+    let [median, unit] = [Column::Median, Column::Unit].map(|column| view.cell(column).text);
+    let others = COLUMNS.map(|(column, _)| match column == left_out {
+        true => Text::default(),
+        false => cell(column),
+    });
+    let median = Text::from(format!("{median} {unit}").trim_end().to_owned());
+    Row {
+        signs: view.signs().into_iter().map(str::to_owned).collect(),
+        ..Row::new(&*line.title, std::iter::once(median).chain(others))
+    }
 }
 
 #[cfg(test)]

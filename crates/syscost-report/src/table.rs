@@ -14,11 +14,12 @@ use crate::{
     TableOptions,
     chart::{self, Sharing, TextOptions},
     curves,
+    document::{Block, Look, Text},
     footer::{self, Shown},
     grid::{Grid, INDENT, Name},
     page::Page,
     paint, sentence,
-    side_by_side::{SideBySide, text},
+    side_by_side::SideBySide,
     view::{Column, RowView},
 };
 
@@ -139,9 +140,11 @@ impl<'r> Table<'_, 'r> {
         let drawn = grid.draw(self.page.columns, paint);
         let ratios = Column::Ratio;
         let is_ratio = |row: &Row<'_>| !row.view.cell(ratios).text.is_empty();
+        let left_out = drawn.left_out.iter().map(|at| COLUMNS[*at].0);
         self.shown.has_ratios |=
-            section.iter().any(is_ratio) && !drawn.left_out.contains(&ratios.heading());
-        self.shown.columns_left_out.extend(drawn.left_out);
+            section.iter().any(is_ratio) && left_out.clone().all(|column| column != ratios);
+        let headings = left_out.map(Column::heading);
+        self.shown.columns_left_out.extend(headings);
         self.shown.are_flags_left_out |= drawn.are_signs_left_out;
         drawn.lines.iter().for_each(|line| self.page.line(line));
         self.page.line("");
@@ -161,7 +164,9 @@ impl<'r> Table<'_, 'r> {
             self.shown.rows.push(view);
         }
         let group = section[0].view.group();
-        text::draw(&beside, group, self.options.verbose, &mut self.page);
+        let title = Text::of(Look::Strong, group);
+        let blocks = [Block::Table(beside.table(title, self.options.verbose))];
+        self.page.blocks(&blocks, self.options.verbose);
         if section.iter().any(|row| row.view.beside.is_some()) {
             let note = format!(
                 "the reference has no room beside several directories: *{{dir={}}} shows it",

@@ -182,8 +182,7 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {
             0 => String::new(),
-            1 => "; one more was passed over".to_owned(),
-            others => format!("; {others} more were passed over"),
+            others => syscost_report::sentence::agreeing(others, "; # more [was|were] passed over"),
         };
         note!(
             "This is run {}, an older one: the latest, {id}, {lack}{others}.",

@@ -168,7 +168,6 @@ fn dispatch() -> u8 {
         #[cfg(feature = "studies")]
         Command::Study(arguments) => cmd::study::run(arguments),
         Command::Selftest(arguments) => cmd::selftest::run(&arguments),
-        Command::Completions(arguments) => cmd::completions::run(&arguments),
     };
     match result {
         Ok(code) => code,

@@ -19,7 +19,7 @@ use crate::NodeName;
 use crate::folder::{Folder, Node, Request, State, failed};
 
 /// What this machine needs.
-const INSTALL: &str = "`--engine ansible` needs ansible-playbook and ssh on the machine where it is called (Debian: apt install ansible-core openssh-client)";
+const INSTALL: &str = "`fleet run -i` needs ansible-playbook and ssh on the machine where it is called (Debian: apt install ansible-core openssh-client)";
 
 /// How many hosts Ansible talks to at the same time, at most: each costs this machine a process of some 50 MB.
 const MAX_FORKS: usize = 50;

@@ -12,7 +12,7 @@ use crate::folder::{Folder, FolderError, Node, Request, State, checksum, failed}
 use crate::harmless::harmless;
 
 /// What this machine needs.
-const INSTALL: &str = "`--engine slurm` needs Slurm's clients and its slurm.conf on the machine where it is called, usually a login node (Debian: apt install slurm-client)";
+const INSTALL: &str = "`fleet run` needs Slurm's clients and its slurm.conf on the machine where it is called, usually a login node (Debian: apt install slurm-client); -i INVENTORY reaches nodes through Ansible";
 
 /// Time between two looks at the queue.
 const PAUSE: Duration = Duration::from_secs(1);

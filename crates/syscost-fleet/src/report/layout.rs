@@ -158,7 +158,7 @@ impl Shown {
             let plot = self
                 .plot
                 .iter()
-                .map(|plot| Text::drawn(plot(Some(row), reach)));
+                .map(|plot| Text::drawn("", plot(Some(row), reach)));
             Row::new(&row.row, [change].into_iter().chain(figures).chain(plot))
         };
         let table = Table {

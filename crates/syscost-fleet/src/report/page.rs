@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use syscost_report::document::{self, Block};
 use syscost_report::html::frame;
-use syscost_report::sentence::count;
+use syscost_report::sentence::{agreeing, count};
 
 use super::layout::{Shown, others, outliers};
 use super::words::verdict;
@@ -27,8 +27,7 @@ pub fn page(report: &Report) -> String {
             "The machines that could be judged are alike".to_owned()
         }
         0 => "All machines are alike".to_owned(),
-        1 => "1 machine is not like the others".to_owned(),
-        outliers => format!("{outliers} machines are not like the others"),
+        outliers => agreeing(outliers, "# machine[s] [is|are] not like the others"),
     };
     let (outliers, others) = (outliers(report, &SHOWN), others(report, &SHOWN));
     let heat = heat(&report.heat);

@@ -1,6 +1,6 @@
 //! The sentences of the report.
 
-use syscost_report::sentence::count;
+use syscost_report::sentence::{agreeing, count, listed};
 use syscost_report::units::quantity;
 use syscost_results::Unit;
 
@@ -24,17 +24,8 @@ pub(super) fn configured(one: &Drifted) -> String {
     };
     let mut parts: Vec<String> = Vec::new();
     for others in &one.others {
-        let names = others.machines.iter().take(MAX_NAMED);
-        let names: Vec<&str> = names.map(String::as_str).collect();
-        let more = match others.machines.len() - names.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        parts.push(format!(
-            "{} on {}{more}",
-            value(&others.value),
-            names.join(", ")
-        ));
+        let names = listed(&others.machines, MAX_NAMED);
+        parts.push(format!("{} on {names}", value(&others.value)));
     }
     parts.push(format!("{} on {} others", value(&one.usual), one.machines));
     format!("{}: {}", facts::told(&one.fact), parts.join(", "))
@@ -76,13 +67,11 @@ pub(super) fn verdict(report: &Report) -> String {
             format!("{who} are like the others of their kind, {by}{rest}.")
         }
         outliers => {
-            let (are, their) = if outliers == 1 {
-                ("is", "its")
-            } else {
-                ("are", "their")
-            };
+            let unlike =
+                format!("# of {machines} [is|are] not like the others of [its|their] kind");
+            let unlike = agreeing(outliers, &unlike);
             format!(
-                "{outliers} of {machines} {are} not like the others of {their} kind, {judged} were judged, {by}; at most {:.0} % of such accusations are chance.",
+                "{unlike}, {judged} were judged, {by}; at most {:.0} % of such accusations are chance.",
                 100.0 * RATE
             )
         }

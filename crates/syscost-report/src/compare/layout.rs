@@ -55,6 +55,9 @@ pub(super) fn alone(comparison: &Comparison, verbose: bool, quiet: bool) -> Vec<
         plot: None,
     };
     all.extend(changes(comparison, &shown));
+    if verbose {
+        all.extend(smallest(comparison));
+    }
     all
 }
 
@@ -163,7 +166,12 @@ fn judged<'c>(
         let mut cells = [base, new, change, interval, margin(row)]
             .map(Text::from)
             .to_vec();
-        cells.extend(shown.plot.iter().map(|(_, draw)| Text::drawn(draw(row))));
+        cells.extend(
+            shown
+                .plot
+                .iter()
+                .map(|(_, draw)| Text::drawn("", draw(row))),
+        );
         let notes: Vec<&str> = match shown.verbose {
             true => row.notes.iter().map(String::as_str).collect(),
             false => own_notes(row),
@@ -257,11 +265,7 @@ fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
         }
         Some(first) => {
             let rows = sentence::count(missing.len(), "row");
-            let which = if missing.len() == 1 {
-                ""
-            } else {
-                "the first is "
-            };
+            let which = sentence::agreeing(missing.len(), "[|the first is ]");
             let first = format!("{which}{}: {}", first.name, first.reason);
             all.push(Block::note(format!("{rows} {why} ({first})")));
         }
@@ -270,11 +274,14 @@ fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
 }
 
 /// What the list of the smallest changes says.
-const POWER: &str = "power: the smallest change that four of five comparisons like this find, had \
-    it been the only one";
+const POWER: &str =
+    "The smallest change that four of five comparisons like this find, had it been the only one.";
 
 /// The rows, those in which the smallest change could have been found first.
-pub(super) fn smallest(comparison: &Comparison) -> Vec<Block> {
+fn smallest(comparison: &Comparison) -> Vec<Block> {
+    if comparison.rows.is_empty() {
+        return Vec::new();
+    }
     let mut rows: Vec<&Row> = comparison.rows.iter().collect();
     let detectable = |row: &Row| row.detectable.unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| detectable(a).total_cmp(&detectable(b)));
@@ -292,10 +299,14 @@ pub(super) fn smallest(comparison: &Comparison) -> Vec<Block> {
         class: "stack",
         caption: "The smallest change of each row".to_owned(),
         names: "row".into(),
-        columns: vec![Column::right("base"), Column::left("could have found")],
+        columns: vec![
+            Column::right(sides(comparison)[0]),
+            Column::left("could have found"),
+        ],
         rows: rows.iter().map(row).collect(),
     };
-    vec![Block::paragraph(POWER), Block::Table(table)]
+    let heading = Block::heading(3, "Power");
+    vec![heading, Block::note(POWER), Block::Table(table)]
 }
 
 /// Two long values that differ, from the word on in which they begin to, and as much of either as

@@ -1,7 +1,6 @@
 //! A comparison in human-readable form.
 //!
 //! - [`table`]: text for a terminal. [`markdown`]: a comment on a pull request.
-//! - [`power_table`], [`power_markdown`]: how large a change could have been found in each row.
 
 mod layout;
 #[cfg(test)]
@@ -25,7 +24,8 @@ use words::{
 pub(crate) use words::{group_ratio, sides};
 
 /// The comparison as text that ends in a newline. The brief form lists what changed and counts the
-/// rest; the verbose form lists all rows with their notes, and those that could not be compared.
+/// rest; the verbose form lists all rows with their notes, those that could not be compared, and the
+/// smallest change that could have been found in each.
 pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     let mut blocks = layout::alone(comparison, options.verbose, options.quiet);
     if !options.verbose && !options.quiet && !comparison.rows.is_empty() {
@@ -37,17 +37,6 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     document::markdown(&layout::alone(comparison, verbose, false), None)
-}
-
-/// The smallest change that could have been found in each row, as text for a terminal.
-pub fn power_table(comparison: &Comparison, width: usize) -> String {
-    let options = TableOptions::of_width(width);
-    "\n".to_owned() + &document::terminal(&layout::smallest(comparison), &options)
-}
-
-/// The same as Markdown.
-pub fn power_markdown(comparison: &Comparison) -> String {
-    "\n".to_owned() + &document::markdown(&layout::smallest(comparison), None)
 }
 
 /// A row's change in words, and its interval: `1.80x slower`, `1.70 to 1.90`; a ratio shown as 1 has
@@ -188,11 +177,9 @@ pub(crate) const IN_TURN: &str = "measured in turn, B against A: where the round
 
 /// What the further runs were given for; `None` if there are none.
 pub(crate) fn spread(comparison: &Comparison) -> Option<String> {
-    Some(match comparison.spread.len() {
-        0 => return None,
-        1 => "1 further run shows how far runs differ when nothing changed".to_owned(),
-        count => format!("{count} further runs show how far runs differ when nothing changed"),
-    })
+    const SPREAD: &str = "# further run[s] [shows|show] how far runs differ when nothing changed";
+    let runs = comparison.spread.len();
+    (runs > 0).then(|| sentence::agreeing(runs, SPREAD))
 }
 
 /// Why rows were not compared because a number is missing.

@@ -13,19 +13,6 @@ use crate::sentence;
 const SINGLE_RUNS: &str = "run-to-run variation is unknown, so whatever differs between these two (the hour, \
      the host's other guests, where memory happens to lie) can look like a change. Before you act on one, pool several runs per side, \
      give earlier ones as --spread, or measure in turn (syscost ab)";
-/// What the groups' lines mean.
-const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mean of its rows; rates count inversely)";
-/// What the groups' intervals are, for runs measured in turn.
-const IN_TURN: &str = ", with the 95 % interval of Student's t of their logarithms";
-const OF_RUNS: &str =
-    ", with a 95 % interval (Student's t) from how far benchmarks, and whole runs, differ";
-/// Why no group has an interval, where others would.
-const OF_FEW: &str = ". There are too few benchmarks for an interval";
-/// Why the groups have no intervals.
-const OF_SINGLE_RUNS: &str =
-    ". With one run per side there is no interval: how far whole runs lie apart is unknown";
-/// Which rows the groups' means leave out.
-const LEFT_OUT: &str = "Rows left out of the mean have no interval, or are prices in company";
 /// Beginning of the notes on a different frequency, which are given once for all rows.
 const OF_FREQUENCY: &str = "the core ran at ";
 /// Ratio of tails from which a row is named.
@@ -47,14 +34,23 @@ pub(crate) fn groups_note(comparison: &Comparison, [base, new]: [&str; 2]) -> St
     let both = [&comparison.base, &comparison.new];
     let are_several = !comparison.spread.is_empty() || both.iter().any(|side| side.runs.len() > 1);
     let interval = match (comparison.paired, are_several) {
-        (false, false) => OF_SINGLE_RUNS,
-        (true, _) | (false, true) if !has_interval => OF_FEW,
-        (true, _) => IN_TURN,
-        (false, true) => OF_RUNS,
+        (false, false) => {
+            "With one run per side there is no interval: how far whole runs lie apart is unknown"
+        }
+        _ if !has_interval => "There are too few benchmarks for an interval",
+        (true, _) => "The 95 % interval is that of Student's t of their logarithms",
+        (false, true) => {
+            "The 95 % interval (Student's t) comes from how far benchmarks, and whole runs, differ"
+        }
     };
+    let mean = format!(
+        "Cost of {new} relative to {base}: the geometric mean over a group's benchmarks (each the mean of its rows; rates count inversely)"
+    );
     match are_rows_left_out(&comparison.groups) {
-        true => format!("Cost of {new} relative to {base}: {GROUPS}{interval}. {LEFT_OUT}"),
-        false => format!("Cost of {new} relative to {base}: {GROUPS}{interval}"),
+        true => format!(
+            "{mean}. {interval}. Rows left out of the mean have no interval, or are prices in company"
+        ),
+        false => format!("{mean}. {interval}"),
     }
 }
 
@@ -95,23 +91,19 @@ pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
     lines.extend(ways(comparison));
     let rows = comparison.rows.len();
     lines.extend(common_notes(comparison).into_iter().map(|(note, count)| {
-        let of = if count == rows {
-            "all".to_owned()
-        } else {
-            format!("{count} of")
-        };
-        format!("{of} {}: {note}", sentence::count(rows, "row"))
+        let rows = sentence::count(rows, "row");
+        match count == comparison.rows.len() {
+            true => format!("all {rows}: {note}"),
+            false => format!("{count} of {rows}: {note}"),
+        }
     }));
-    let lost = comparison.missing.iter().filter(|row| row.to_noise).count();
-    if lost > 0 {
-        let (rows, them) = match lost {
-            1 => ("row was", "it"),
-            _ => ("rows were", "them"),
-        };
-        lines.push(format!(
-            "noise: {lost} {rows} lost on {}'s side, where no core was its own or no time was left; --fail-on does not judge {them}",
-            sides(comparison)[1]
-        ));
+    let lost_rows = comparison.missing.iter().filter(|row| row.to_noise).count();
+    if lost_rows > 0 {
+        let [_, new] = sides(comparison);
+        let lost = format!(
+            "noise: # row[s] [was|were] lost on {new}'s side, where no core was its own or no time was left; --fail-on does not judge [it|them]"
+        );
+        lines.push(sentence::agreeing(lost_rows, &lost));
     }
     lines.extend(tails(comparison));
     lines
@@ -130,15 +122,11 @@ fn noticed(fact: &Difference) -> String {
         "core_ghz" => "core frequency in GHz".to_owned(),
         other => other.replace('_', " ").replacen('.', ": ", 1),
     };
-    let meaning = fact
-        .meaning
-        .as_ref()
-        .map_or_else(String::new, |meaning| format!(" ({meaning})"));
-    format!(
-        "{name}: {} -> {}{meaning}",
-        value(&fact.base),
-        value(&fact.new)
-    )
+    let [base, new] = [&fact.base, &fact.new].map(value);
+    match &fact.meaning {
+        None => format!("{name}: {base} -> {new}"),
+        Some(meaning) => format!("{name}: {base} -> {new} ({meaning})"),
+    }
 }
 
 /// In which quantity the rows were compared, if not all as measured.
@@ -236,15 +224,13 @@ pub(crate) fn own_notes<'c>(comparison: &'c Comparison) -> impl Fn(&'c Row) -> V
 /// How large a change could have been found, as a sentence without its full stop.
 pub(super) fn power(comparison: &Comparison) -> Option<String> {
     let power = comparison.power?;
-    Some(match (power.half, power.nine_of_ten) {
+    let [half, most] = [power.half, power.nine_of_ten].map(|share| share.map(percent));
+    Some(match (half, most) {
         (Some(half), Some(most)) => format!(
-            "this comparison could have found changes of {} in half of the rows, {} in nine of ten",
-            percent(half),
-            percent(most)
+            "this comparison could have found changes of {half} in half of the rows, {most} in nine of ten"
         ),
         (Some(half), None) => format!(
-            "this comparison could have found changes of {} in half of the rows; in more than one of ten no change, however large",
-            percent(half)
+            "this comparison could have found changes of {half} in half of the rows; in more than one of ten no change, however large"
         ),
         (None, _) => {
             "in more than half of the rows no change, however large, would have been found"
@@ -273,15 +259,14 @@ fn tails(comparison: &Comparison) -> Option<String> {
         .iter()
         .max_by(|(_, one), (_, other)| far(*one).total_cmp(&far(*other)))?;
     let mean = (known.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / known.len() as f64).exp();
-    let extreme = match far(*furthest) > TAIL.ln() {
-        true => format!(", largest change {furthest:.2}x in {}", row.name),
-        false => String::new(),
-    };
-    let over = match known.len() {
-        1 => "the 1 row that has".to_owned(),
-        rows => format!("the {rows} rows that have"),
-    };
-    Some(format!(
-        "p99: {mean:.2}x in the geometric mean over {over} one on both sides{extreme}; no interval, so no verdict"
-    ))
+    let (over, name) = (known.len(), &row.name);
+    let over = sentence::agreeing(over, "the # row[s] that [has|have] one on both sides");
+    Some(match far(*furthest) > TAIL.ln() {
+        true => format!(
+            "p99: {mean:.2}x in the geometric mean over {over}, largest change {furthest:.2}x in {name}; no interval, so no verdict"
+        ),
+        false => {
+            format!("p99: {mean:.2}x in the geometric mean over {over}; no interval, so no verdict")
+        }
+    })
 }

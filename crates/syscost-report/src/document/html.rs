@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Block, Cell, Column, Kind, Look, Part, Picture, Row, Table, Text};
+use super::{Block, Cell, Column, Kind, Look, Part, Picture, Place, Row, Table, Text};
 use crate::chart::{Labels, Theme};
 use crate::markup::{broken, name, place, tone, with_code};
 use crate::tone::Tone;
@@ -55,6 +55,7 @@ fn table(table: &Table) -> Markup {
                     @for column in &table.columns {
                         th scope="col" class=[column_class(column)] { (inline(&column.heading)) }
                     }
+                    @if table.has_signs() { th scope="col" { span class="spoken" { "signs" } } }
                 } }
                 tbody { @for row in &table.rows { (self::row(table, row)) } }
             }
@@ -63,16 +64,23 @@ fn table(table: &Table) -> Markup {
 }
 
 fn row(table: &Table, row: &Row) -> Markup {
+    if row.cells.is_empty() {
+        let columns = 1 + table.columns.len() + usize::from(table.has_signs());
+        return html! { tr { th scope="rowgroup" colspan=(columns) { (inline(&row.name)) } } };
+    }
     html! {
         tr {
-            th scope="row" id=[Some(&row.id).filter(|id| !id.is_empty())] { (inline(&row.name)) }
-            @for (column, cells) in table.columns.iter().zip(&row.cells) {
+            th scope="row" class=[(row.place == Place::Below).then_some("below")] id=[Some(&row.id).filter(|id| !id.is_empty())] { (inline(&row.name)) }
+            @if let Some(text) = table.instead(row) {
+                td colspan=(table.columns.len()) class=[class(text)] { (inline(text)) }
+            } @else { @for (column, cells) in table.columns.iter().zip(&row.cells) {
                 td class=[column_class(column)] data-head=(column.heading.words()) { (self::cells(cells)) }
-            }
+            } }
+            @if table.has_signs() { td { @for sign in &row.signs { span class="flag" { (sign) } " " } } }
         }
         @if !row.notes.is_empty() {
             tr class="says" {
-                td colspan=(1 + table.columns.len()) {
+                td colspan=(1 + table.columns.len() + usize::from(table.has_signs())) {
                     @for note in &row.notes { p class=[class(note)] { (inline(note)) } }
                 }
             }
@@ -128,6 +136,7 @@ fn part(Part { text, look }: &Part, tone: Tone) -> Markup {
         Look::Code => html! { code { (name(text)) } },
         Look::Row => html! { a href={ "#" (place(text)) } { (name(text)) } },
         Look::Drawn(picture) => html! { (picture) },
+        Look::Case => html! { span class="case" { (name(text)) } },
         Look::Flag => html! { span class="flag" { (text) } },
         Look::Tag => {
             let tone = if tone == Tone::Plain {

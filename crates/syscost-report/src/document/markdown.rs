@@ -62,6 +62,8 @@ fn one(block: &Block, figures: Option<&str>) -> Option<String> {
 fn table(table: &Table) -> String {
     let columns = || table.columns.iter().filter(|one| one.kind != Kind::Plots);
     let headings = columns().map(|column| inline(&column.heading));
+    let signs = |signs: String| table.has_signs().then_some(signs);
+    let headings = headings.chain(signs(String::new()));
     let mut out = line([inline(&table.names)].into_iter().chain(headings));
     out += "|---|";
     out.extend(columns().map(|one| {
@@ -71,12 +73,16 @@ fn table(table: &Table) -> String {
             "---|"
         }
     }));
-    out += "\n";
+    out += if table.has_signs() { "---|\n" } else { "\n" };
     for row in &table.rows {
         let cells = table.worded(row).map(|(_, cells)| {
             let texts = cells.iter().flat_map(Cell::texts);
             texts.map(inline).collect::<Vec<_>>().join("<br>")
         });
+        let cells = cells
+            .chain(std::iter::repeat(String::new()))
+            .take(columns().count());
+        let cells = cells.chain(signs(escaped(&row.signs.join(", "))));
         out += &line([inline(&row.name)].into_iter().chain(cells));
     }
     let mut notes = String::new();
@@ -108,9 +114,9 @@ fn inline(text: &Text) -> String {
     text.written(|Part { text: words, look }| match look {
         Look::Plain => escaped(words),
         Look::Strong => format!("**{}**", escaped(words)),
-        Look::Code | Look::Row => format!("`{}`", words.replace('`', "'")),
+        Look::Code | Look::Row | Look::Case => format!("`{}`", words.replace('`', "'")),
         Look::Flag => format!("*{}*", escaped(words)),
-        Look::Drawn(_) => String::new(),
+        Look::Drawn(_) => escaped(words),
         Look::Tag => {
             let bold = if text.tone == Tone::Plain { "" } else { "**" };
             format!("{bold}{}{bold}", escaped(words))

@@ -6,6 +6,7 @@
 mod html;
 mod markdown;
 mod picture;
+mod sparkline;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use maud::Markup;
 use crate::export::on_one_line;
 
 pub(crate) use picture::Drawn;
+pub(crate) use sparkline::{line, range};
 
 pub use crate::tone::Tone;
 pub use html::html;
@@ -104,13 +106,15 @@ pub enum Look {
     Code,
     /// The name of a row, which leads to it in a page.
     Row,
+    /// What tells a row from its like: parameters, of which a terminal leaves out some where it is narrow.
+    Case,
     /// A flag by its short name.
     Flag,
     /// A verdict in a few words; it has the text's tone, and a colon if something follows.
     Tag,
     /// Leads to an address, or in a page to the part with this id: `#summary`.
     Link(String),
-    /// A small picture, which only a page has.
+    /// A small picture, which only a page has; the words stand in its place elsewhere.
     Drawn(Markup),
 }
 
@@ -129,10 +133,10 @@ impl Text {
         self
     }
 
-    /// A small picture.
-    pub fn drawn(picture: Markup) -> Self {
+    /// A small picture, or words in its place.
+    pub fn drawn(text: impl Into<String>, picture: Markup) -> Self {
         let part = Part {
-            text: String::new(),
+            text: text.into(),
             look: Look::Drawn(picture),
         };
         Text {
@@ -249,7 +253,7 @@ impl Column {
 
     /// A column of small pictures.
     pub fn plot(axis: Markup) -> Self {
-        Column::new(Text::drawn(axis), Kind::Plots)
+        Column::new(Text::drawn("", axis), Kind::Plots)
     }
 
     /// Left out before those of lower rank.
@@ -259,6 +263,19 @@ impl Column {
 }
 
 impl Table {
+    /// What a row has in place of a cell for each column.
+    fn instead<'t>(&self, row: &'t Row) -> Option<&'t Text> {
+        match &row.cells[..] {
+            [only] if self.columns.len() > 1 => only.iter().flat_map(Cell::texts).next(),
+            _ => None,
+        }
+    }
+
+    /// Whether any row has signs.
+    fn has_signs(&self) -> bool {
+        self.rows.iter().any(|row| !row.signs.is_empty())
+    }
+
     /// The columns that have text, and a row's cells in them.
     fn worded<'t>(&'t self, row: &'t Row) -> impl Iterator<Item = (&'t Column, &'t [Cell])> {
         let all = self.columns.iter().zip(row.cells.iter().map(Vec::as_slice));
@@ -271,15 +288,40 @@ impl Table {
 pub struct Row {
     /// What links to it name; may be empty.
     pub id: String,
-    /// Its name.
+    /// Its name; without cells it is a heading of the rows below.
     pub name: Text,
-    /// What stands in each column, below one another.
+    /// Where it stands among the others.
+    pub place: Place,
+    /// What stands in each column, below one another; a single one stands in place of all.
     pub cells: Vec<Vec<Cell>>,
+    /// Flags and tags in a few letters each, behind the cells: a terminal shows those it has room for.
+    pub signs: Vec<String>,
     /// What is to be said of it.
     pub notes: Vec<Text>,
 }
 
+/// Where a row stands among the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// After some space, as the heading of a part of the table.
+    Part,
+    /// Beside the others.
+    #[default]
+    Row,
+    /// Below a row that it belongs to.
+    Below,
+}
+
 impl Row {
+    /// A heading of the rows below.
+    pub fn heading(name: impl Into<Text>, place: Place) -> Self {
+        Row {
+            name: name.into(),
+            place,
+            ..Row::default()
+        }
+    }
+
     /// A row with one text in each column.
     pub fn new<T: Into<Text>>(name: impl Into<Text>, cells: impl IntoIterator<Item = T>) -> Self {
         Row {

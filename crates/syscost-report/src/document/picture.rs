@@ -38,14 +38,14 @@ impl Picture {
         }
     }
 
-    /// Its title and its marks in characters; `None` for a chart that has no such form.
-    pub(super) fn text(&self, options: TextOptions) -> Option<String> {
+    /// Its title and its marks in characters.
+    pub(super) fn text(&self, options: TextOptions) -> String {
         let labels = Labels::titled(self.title.clone());
         let unit = self.unit;
         match &self.drawn {
             Drawn::Chart(chart) => chart::text(chart, unit, &labels, options),
-            Drawn::Groups(groups) => Some(chart::text_groups(groups, unit, &labels, options)),
-            Drawn::Histogram(bins) => Some(chart::text_histogram(bins, unit, &labels, options)),
+            Drawn::Groups(groups) => chart::text_groups(groups, unit, &labels, options),
+            Drawn::Histogram(bins) => chart::text_histogram(bins, unit, &labels, options),
         }
     }
 

@@ -2,12 +2,12 @@
 
 use anstyle::Style;
 
-use super::{Block, Cell, Column, Kind, Look, Row, Table, Text};
+use super::{Block, Cell, Column, Kind, Look, Place, Row, Table, Text};
 use crate::TableOptions;
 use crate::chart::TextOptions;
 use crate::grid::{self, Behind, Grid, INDENT, Name};
 use crate::page::Page;
-use crate::paint::{self, width};
+use crate::paint::{self, cut_end, width};
 use crate::wrap::together;
 
 /// Columns between what stands beside a label.
@@ -28,6 +28,11 @@ pub fn terminal(blocks: &[Block], options: &TableOptions) -> String {
 impl Page {
     /// Adds these parts; with what other media fold, if asked for.
     pub(crate) fn blocks(&mut self, blocks: &[Block], is_unfolded: bool) {
+        self.each(blocks, is_unfolded, &mut Vec::new());
+    }
+
+    /// Adds these parts; `told` are the columns that are known to have no room.
+    fn each(&mut self, blocks: &[Block], is_unfolded: bool, told: &mut Vec<String>) {
         let mut is_headed = true;
         for block in blocks {
             if matches!(block, Block::Table(_)) && !is_headed {
@@ -57,24 +62,19 @@ impl Page {
                     }
                 }
                 Block::Facts(facts) => self.facts(facts),
-                Block::Table(table) => self.table(table),
+                Block::Table(table) => self.table(table, told),
                 Block::Figure(picture) => {
                     let options = TextOptions {
                         width: self.columns,
                         color: self.paint.color,
                     };
-                    for line in picture
-                        .text(options)
-                        .iter()
-                        .flat_map(|it| ["", it.trim_end()])
-                    {
-                        self.line(line);
-                    }
+                    self.line("");
+                    self.line(picture.text(options).trim_end());
                     picture.note.iter().for_each(|note| self.dim(note));
                 }
                 Block::Details(summary, blocks) if is_unfolded => {
                     self.heading(&summary.words());
-                    self.blocks(blocks, is_unfolded);
+                    self.each(blocks, is_unfolded, told);
                 }
                 Block::Details(..) => {}
             }
@@ -104,13 +104,22 @@ impl Page {
 
     /// Its columns side by side if there is room for them; each row's cells below its name if there
     /// is none, or if something is to be said of cells, which stands beside each then.
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &Table, told: &mut Vec<String>) {
         let grid = self.abreast(table);
         let mut cells = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
         let has_notes = cells.any(|cell| !cell.notes.is_empty());
-        match !has_notes && grid.has_room_for_columns(self.columns) {
-            true => self.grid(&grid),
-            false => self.stacked(table),
+        if has_notes || !grid.has_room_for_columns(self.columns) {
+            return self.stacked(table);
+        }
+        let before = told.len();
+        for at in self.grid(&grid) {
+            let heading = table.columns[at].heading.words();
+            if !heading.is_empty() && !told.contains(&heading) {
+                told.push(heading);
+            }
+        }
+        if told.len() > before {
+            self.dim(&format!("no room: {}", told[before..].join(", ")));
         }
     }
 
@@ -123,27 +132,59 @@ impl Page {
         let headings = table.columns.iter().map(|one| one.heading.words());
         let title = grid::Cell::new(table.names.words(), heading(&table.names));
         grid.headed(title, headings.map(grid::Cell::from).collect());
-        let mut is_apart = false;
+        let (mut is_apart, mut among) = (false, "");
         for row in &table.rows {
-            if is_apart {
+            if is_apart || row.place == Place::Part {
                 grid.whole("");
+            }
+            if row.cells.is_empty() {
+                grid.whole(self.headline(row));
+                among = row.name.parts.first().map_or("", |part| &part.text);
+                continue;
+            }
+            if let Some(text) = table.instead(row) {
+                grid.instead(Name::whole(row.name.words(), indent(row.place)), cell(text));
+                continue;
             }
             let cells: Vec<Vec<&Text>> = row.cells.iter().map(|cells| below(cells)).collect();
             let high = cells.iter().map(Vec::len).max().unwrap_or(0);
             for line in 0..high.max(1) {
-                let name = if line == 0 {
-                    row.name.words()
-                } else {
-                    String::new()
+                let name = match line {
+                    0 => row.name.words(),
+                    _ => String::new(),
+                };
+                let name = Name {
+                    is_whole: !row.name.is_all(|look| matches!(look, Look::Case)),
+                    among: if row.place == Place::Below { among } else { "" },
+                    ..Name::new(name, indent(row.place))
+                };
+                let behind = match line {
+                    0 => Behind::Signs(row.signs.clone()),
+                    _ => Behind::Nothing,
                 };
                 let texts = cells.iter().map(|lines| lines.get(line).copied());
                 let cells = texts.map(|text| text.map(cell).unwrap_or_default());
-                grid.line(Name::whole(name, INDENT), cells.collect(), Behind::Nothing);
+                grid.line(name, cells.collect(), behind);
             }
             grid.whole_lines(self.notes(row));
             is_apart = !row.notes.is_empty();
         }
         grid
+    }
+
+    /// The line of a row that heads those below.
+    fn headline(&self, row: &Row) -> String {
+        let mut line = " ".repeat(indent(row.place));
+        for part in &row.name.parts {
+            let room = self.columns.saturating_sub(width(&line));
+            let style = match part.look {
+                Look::Strong => paint::HEADING,
+                Look::Code => Style::new(),
+                _ => paint::DIM,
+            };
+            line += &self.paint.text(style, &cut_end(&part.text, room));
+        }
+        line
     }
 
     /// The lines of what is to be said of a row.
@@ -176,11 +217,15 @@ impl Page {
             if index > 0 {
                 self.line("");
             }
-            self.paragraph(INDENT, paint::HEADING, &row.name.words());
+            self.paragraph(indent(row.place), paint::HEADING, &row.name.words());
             for (column, cells) in table.worded(row) {
                 for cell in cells {
                     self.labelled(&column.heading.words(), label, cell, &widths);
                 }
+            }
+            let signs = row.signs.join(", ");
+            if !signs.is_empty() {
+                self.paragraph(2 * INDENT, paint::CARE, &signs);
             }
             for line in self.notes(row) {
                 self.line(&line);
@@ -226,6 +271,14 @@ impl Page {
         }
         let indent = if has_room { at } else { 4 * INDENT };
         notes.for_each(|note| self.text(indent, note));
+    }
+}
+
+fn indent(place: Place) -> usize {
+    match place {
+        Place::Part => 0,
+        Place::Row => INDENT,
+        Place::Below => 2 * INDENT,
     }
 }
 

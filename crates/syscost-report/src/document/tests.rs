@@ -26,6 +26,7 @@ fn document() -> Vec<Block> {
             verdict.with(Look::Plain, "by 2 %."),
             Text::from("Likewise."),
         ],
+        ..Row::default()
     };
     let table = |rows| Table {
         class: "stack",
@@ -76,6 +77,31 @@ fn a_document_as_markdown() {
 fn a_document_as_a_page() {
     let page = html(&document()).into_string().replace("><", ">\n<");
     assert_snapshot!(page);
+}
+
+#[test]
+fn a_table_has_parts_signs_and_reasons_in_place_of_cells() {
+    let row = |name, place| Row {
+        place,
+        signs: vec!["few".to_owned(), "modes".to_owned()],
+        ..Row::new(Text::of(Look::Case, name), ["1", "2"])
+    };
+    let block = Block::Table(Table {
+        class: "stack",
+        caption: "Costs".to_owned(),
+        names: Text::of(Look::Strong, "fs"),
+        columns: vec![Column::right("here"), Column::right("there")],
+        rows: vec![
+            row("read", Place::Row),
+            row("size=4K", Place::Below),
+            Row::heading(Text::of(Look::Strong, "net"), Place::Part),
+            Row::new("sync", ["failed: a reason"]),
+        ],
+    });
+    let page = html(std::slice::from_ref(&block)).into_string();
+    let text = terminal(std::slice::from_ref(&block), &TableOptions::of_width(60));
+    let all = [text, markdown(&[block], None), page.replace("><", ">\n<")];
+    assert_snapshot!(all.join("\n"));
 }
 
 #[test]

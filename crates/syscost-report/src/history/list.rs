@@ -1,11 +1,9 @@
 //! The list of the kept runs.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
-use super::{HistoryOptions, plain, push, text};
-use crate::grid::{Behind, Cell, Grid, Name, left, right};
-use crate::paint::{self, cut_end};
-use crate::wrap::wrap;
+use crate::document::{Block, Column, Row, Table};
+use crate::paint::cut_end;
 
 /// A kept run as the list shows it.
 #[derive(Debug, Clone)]
@@ -39,64 +37,49 @@ const MAX_NAME_WIDTH: usize = 22;
 const ENDED_EARLY: &str =
     "* ended by its budget or by Ctrl-C before every row had its minimum number of rounds";
 
-/// The runs in the order given, one line each, below a heading. Their age is relative to `now`.
-pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> String {
-    let machines = runs
-        .windows(2)
-        .map(|pair| [&pair[0].machine, &pair[1].machine]);
-    let are_several = machines.into_iter().any(|[one, other]| one != other);
-    let mut grid = Grid::new(vec![
-        left("date"),
-        right("age").rank(5),
-        left("machine"),
-        left("kernel").rank(7),
-        left("profile").rank(4),
-        right("rows"),
-        right("size").rank(6),
-    ])
-    .behind("tags");
-    grid.heading("run", paint::DIM);
-    for run in runs {
-        let tags = Cell::from(plain(&run.tags.join(" ")));
-        let cells = cells(run, now, options, are_several).map(Cell::from);
-        grid.line(
-            Name::new(plain(&run.id), 0),
-            cells.to_vec(),
-            Behind::Text(tags),
-        );
-    }
-    let mut out = text(&grid, options);
-    if runs.iter().any(|run| !run.complete) {
-        for text in wrap(ENDED_EARLY, options.width()) {
-            push(&mut out, &options.paint().text(paint::DIM, &text));
-        }
-    }
-    out
+/// The runs in the order given, one line each. Their age is relative to `now`.
+pub fn list(runs: &[ListedRun], now: Timestamp, zone: &TimeZone) -> Vec<Block> {
+    let mut pairs = runs.windows(2);
+    let are_several = pairs.any(|pair| pair[0].machine != pair[1].machine);
+    let line = |run: &ListedRun| Row {
+        signs: run.tags.clone(),
+        ..Row::new(&run.id, cells(run, now, zone, are_several))
+    };
+    let table = Table {
+        class: "stack",
+        caption: "Kept runs".to_owned(),
+        names: "run".into(),
+        columns: vec![
+            Column::left("date"),
+            Column::right("age").rank(5),
+            Column::left("machine"),
+            Column::left("kernel").rank(7),
+            Column::left("profile").rank(4),
+            Column::right("rows"),
+            Column::right("size").rank(6),
+        ],
+        rows: runs.iter().map(line).collect(),
+    };
+    let ended_early = runs.iter().any(|run| !run.complete);
+    let note = ended_early.then(|| Block::note(ENDED_EARLY));
+    std::iter::once(Block::Table(table)).chain(note).collect()
 }
 
-fn cells(
-    run: &ListedRun,
-    now: Timestamp,
-    options: &HistoryOptions,
-    with_machine: bool,
-) -> [String; 7] {
-    let date = run.started.to_zoned(options.zone.clone());
+fn cells(run: &ListedRun, now: Timestamp, zone: &TimeZone, with_machine: bool) -> [String; 7] {
+    let date = run.started.to_zoned(zone.clone());
     let rows = match (run.measured == run.rows, run.complete) {
         (_, false) => format!("{}/{} *", run.measured, run.rows),
         (true, true) => run.rows.to_string(),
         (false, true) => format!("{}/{}", run.measured, run.rows),
     };
-    let name = |text: &str| cut_end(&plain(text), MAX_NAME_WIDTH);
+    let machine = if with_machine { &run.machine } else { "" };
+    let kernel = run.kernel.strip_prefix("Linux ").unwrap_or(&run.kernel);
     [
         date.strftime("%Y-%m-%d %H:%M").to_string(),
         age(now.as_second().saturating_sub(run.started.as_second())),
-        if with_machine {
-            name(&run.machine)
-        } else {
-            String::new()
-        },
-        name(run.kernel.strip_prefix("Linux ").unwrap_or(&run.kernel)),
-        plain(&run.profile),
+        cut_end(machine, MAX_NAME_WIDTH),
+        cut_end(kernel, MAX_NAME_WIDTH),
+        run.profile.clone(),
         rows,
         size(run.size_bytes),
     ]

@@ -5,14 +5,13 @@ use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::history::{Point, Series};
 use syscost_results::{Better, Unit};
 
-use super::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
+use super::{ListedRun, changes, list, over_time};
+use crate::TableOptions;
+use crate::document::{Block, terminal};
+use crate::expect::{fits, has};
 
-fn options() -> HistoryOptions {
-    HistoryOptions {
-        width: 80,
-        color: false,
-        zone: TimeZone::UTC,
-    }
+fn at(width: usize, blocks: &[Block]) -> String {
+    terminal(blocks, &TableOptions::of_width(width))
 }
 
 /// A series with one run a day from 2026-11-01 on.
@@ -68,26 +67,15 @@ fn the_list_of_one_machine_has_no_machine() {
     runs[1].tags = vec!["baseline".to_owned(), "kernel\u{1b}[2J".to_owned()];
     runs[2].complete = false;
     runs[2].size_bytes = 999;
-    let text = list(&runs, now, &options());
-    assert_snapshot!(text);
+    assert_snapshot!(at(80, &list(&runs, now, &TimeZone::UTC)));
     runs[2].machine = "there".to_owned();
-    let text = list(
-        &runs,
-        now,
-        &HistoryOptions {
-            width: 120,
-            ..options()
-        },
-    );
-    assert!(
-        text.lines().nth(3).unwrap().contains("  there    6.18.0"),
-        "{text}"
-    );
+    let text = at(120, &list(&runs, now, &TimeZone::UTC));
+    has(text.lines().nth(3).unwrap(), &["  there    6.18.0"]);
 }
 
 #[test]
 fn a_step_is_drawn_and_told() {
-    assert_snapshot!(chart(&stepped(), &options()));
+    assert_snapshot!(at(80, &over_time(&[stepped()], &TimeZone::UTC)));
 }
 
 #[test]
@@ -95,43 +83,20 @@ fn charts_keep_to_the_width_whatever_they_hold() {
     for count in [0, 1, 2, 30, 79, 80, 500] {
         for width in [60, 80, 133] {
             let series = series("a.b", (0..count).map(|day| 100.0 + (day % 7) as f64));
-            let options = HistoryOptions { width, ..options() };
-            for text in [chart(&series, &options), sparklines(&[series], &options)] {
-                let widest = text.lines().map(crate::paint::width).max().unwrap();
-                assert!(widest <= width, "{count} runs: {widest} > {width}\n{text}");
+            for all in [vec![series.clone()], vec![series.clone(), series]] {
+                fits(&at(width, &over_time(&all, &TimeZone::UTC)), width);
             }
         }
     }
-    assert_eq!(
-        chart(&series("a.b", []), &options()),
-        "a.b: no run has a number for it\n"
-    );
-}
-
-#[test]
-fn a_name_too_long_for_the_heading_of_a_chart_has_lines_of_its_own() {
-    let name = "net.tcp.bandwidth{path=loopback,family=ipv4,cpus=same,streams=1,size=64K,direction=send,via=write}";
-    let text = chart(&series(name, [1.0, 2.0]), &options());
-    let [begin, end] = [
-        "direction=send,via=write}:\n ",
-        "2.00 ns in the last of 2 runs",
-    ];
-    assert!(
-        text.starts_with(&name[..name.find("direction").expect("is there")]),
-        "{text}"
-    );
-    assert!(text.contains(&format!("\n{begin}{end}\n")), "{text}");
+    let none = over_time(&[series("a.b", [])], &TimeZone::UTC);
+    assert_eq!(at(80, &none), "a.b: no run has a number for it\n");
 }
 
 #[test]
 fn zeros_and_negative_values_are_drawn() {
     for values in [[0.0, 0.0, 0.0], [-5.0, 0.0, 5.0], [-1.0, -1.0, -1.0]] {
-        assert_eq!(
-            chart(&series("a.b", values), &options())
-                .matches('●')
-                .count(),
-            3
-        );
+        let text = at(80, &over_time(&[series("a.b", values)], &TimeZone::UTC));
+        assert_eq!(text.matches('●').count(), 3, "{text}");
     }
 }
 
@@ -143,18 +108,6 @@ fn several_metrics_are_a_line_each() {
     );
     let still = series("call.integer{arguments=0}", std::iter::repeat_n(1.65, 35));
     let all = [stepped(), faster, still];
-    assert_snapshot!("sparklines", sparklines(&all, &options()));
-    assert_snapshot!("changes", changes(&all, &options()));
-}
-
-#[test]
-fn runs_of_one_day_have_their_times() {
-    let mut runs = series("syscall.null{call=getppid}", [83.1, 83.4, 83.0]);
-    assert!(chart(&runs, &options()).contains("2026-10-01  2026-10-03"));
-    for (point, time) in runs.points.iter_mut().zip(["08:00", "09:10", "17:25"]) {
-        point.started = format!("2026-11-26T{time}:00Z");
-    }
-    let text = chart(&runs, &options());
-    let axis = text.lines().last().expect("dates").trim();
-    assert_eq!(axis, "2026-11-26 08:00  2026-11-26 17:25");
+    assert_snapshot!("over_time", at(80, &over_time(&all, &TimeZone::UTC)));
+    assert_snapshot!("changes", at(80, &changes(&all, &TimeZone::UTC)));
 }

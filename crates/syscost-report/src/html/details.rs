@@ -3,13 +3,11 @@
 use maud::{Markup, html};
 use syscost_results::estimate::Tail;
 use syscost_results::estimate::selection::Selection;
-use syscost_results::{RoundSamples, Run, Unit};
+use syscost_results::{RoundSamples, Run};
 
-use crate::chart::{
-    self, Begin, Chart, Distribution, Labels, Round, Scale, Sharing, Theme, formatted,
-};
+use crate::chart::{self, Chart, Distribution, Labels, Round, Sharing, Theme, formatted};
+use crate::document;
 use crate::sentence::time;
-use crate::units;
 use crate::view::value;
 
 use super::MAX_COLUMNS;
@@ -147,33 +145,5 @@ fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {
 
 /// A line through the medians of many runs, small enough for a table cell.
 pub(super) fn sparkline(row: &Row<'_>) -> Markup {
-    line(row.alike().map(|row| Some(value(row?)?.median)), row.unit())
-}
-
-/// A line through the values, without the gaps, with the range in words.
-pub(super) fn line(values: impl Iterator<Item = Option<f64>> + Clone, unit: Unit) -> Markup {
-    let known = || values.clone().flatten();
-    let scale = Scale::fit(known(), Begin::Near, (21.0, 3.0));
-    let step = 156.0 / values.clone().count().saturating_sub(1).max(1) as f64;
-    let points: Vec<String> = values
-        .clone()
-        .enumerate()
-        .filter_map(|(index, value)| {
-            Some(format!(
-                "{:.0},{:.0}",
-                2.0 + step * index as f64,
-                scale.place(value?)
-            ))
-        })
-        .collect();
-    let low = known().fold(f64::INFINITY, f64::min);
-    let high = known().fold(f64::NEG_INFINITY, f64::max);
-    html! {
-        @if low <= high {
-            svg class="sparkline" viewBox="0 0 160 24" role="img"
-                aria-label={ "from " (units::quantity(unit, low)) " to " (units::quantity(unit, high)) } {
-                polyline points=(points.join(" ")) class="curve s0" {}
-            }
-        }
-    }
+    document::line(row.alike().map(|row| Some(value(row?)?.median)), row.unit())
 }

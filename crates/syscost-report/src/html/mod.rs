@@ -135,7 +135,7 @@ pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
                         @if are_runs_shown {
                             (benchmarks::cards(group, rows, &overviews, options))
                             (hierarchy::table(rows, runs))
-                            (directories::table(group, rows, runs))
+                            (directories::table(rows, runs))
                         }
                         (table::table(group, rows, runs, changes))
                     }

@@ -297,6 +297,6 @@ fn a_changed_metric_tells_when_and_how_much() {
         ..PageOptions::default()
     };
     let page = page(&[&fixture::run()], &options);
-    assert!(page.contains("1 of 1 metrics changed their level."));
-    assert!(page.contains("2026-11-06 08:00 UTC: from 100 ns to 120 ns (+20.0 %, p = 4.00e-4)"));
+    assert!(page.contains("1 of 1 rows changed their level."));
+    assert!(page.contains("100 ns → 120 ns, +20 %, 2026-11-06 (p = 0.0004)"));
 }

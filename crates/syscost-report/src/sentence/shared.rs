@@ -6,6 +6,7 @@ use syscost_results::run::Noise;
 use syscost_results::{Better, Estimate, LimitBasis, Measurement, Run, Sharing, Status, Unit};
 use syscost_stats::order;
 
+use super::words::{agreeing, count};
 use crate::units::{interval, quantity, ratio};
 
 /// The share of the time in which the cores of these CPUs were not shared: `core ours 62 % of the
@@ -87,17 +88,20 @@ pub fn hour(run: &Run) -> Option<String> {
     let own: Vec<_> = probed.iter().filter(|row| !row.is_in_company()).collect();
     let precise = own.iter().filter(|row| is_precise(row)).count();
     let word = quality(precise, probed.len());
-    let within = match precise == own.len() {
-        true => String::new(),
-        false => format!(", {precise} of them within 10 %"),
-    };
-    let mut parts = match (own.len(), probed.len()) {
-        (_, 0) => Vec::new(),
-        (own, all) if own == all => vec![format!("{word}: every row on a core of our own{within}")],
-        (own, all) => vec![format!(
-            "{word}: {own} of {all} rows on a core of our own{within}"
-        )],
-    };
+    let (own, all) = (own.len(), probed.len());
+    let mut parts = Vec::new();
+    if all > 0 {
+        parts.push(match (own == all, precise == own) {
+            (true, true) => format!("{word}: every row on a core of our own"),
+            (true, false) => {
+                format!("{word}: every row on a core of our own, {precise} of them within 10 %")
+            }
+            (false, true) => format!("{word}: {own} of {all} rows on a core of our own"),
+            (false, false) => format!(
+                "{word}: {own} of {all} rows on a core of our own, {precise} of them within 10 %"
+            ),
+        });
+    }
     let costs = probed.iter().filter_map(|row| {
         let times = times_own(row)?;
         Some(if row.better == Better::Lower {
@@ -110,12 +114,10 @@ pub fn hour(run: &Run) -> Option<String> {
     // Four of five rows: the others are what a median of few samples makes of them.
     let ends = [0.1, 0.9].map(|share| Some(ratio(order::quantile(&costs, share)?)));
     if let [Some(low), Some(high)] = ends {
-        let most = if low == high {
-            low
-        } else {
-            format!("{low} to {high}")
-        };
-        parts.push(format!("beside neighbours operations cost {most}"));
+        parts.push(match low == high {
+            true => format!("beside neighbours operations cost {low}"),
+            false => format!("beside neighbours operations cost {low} to {high}"),
+        });
     }
     if !probed.is_empty() && word == POOR {
         parts
@@ -159,17 +161,22 @@ pub(crate) fn times_own(row: &Measurement) -> Option<f64> {
 pub fn undisturbed(row: &Measurement) -> Option<String> {
     let estimate = row.shown().estimate;
     let own = share(estimate.undisturbed_percent?);
-    let mut text = format!("undisturbed {own} of samples");
     if row.is_in_company() {
-        text += "; the price is that in company: an own core was not seen meanwhile";
-    } else if let Some(price) = estimate.shared_median {
-        text += &format!("; in company {}", quantity(row.unit, price));
-        if let Some((low, high)) = estimate.shared_ci95_low.zip(estimate.shared_ci95_high) {
-            text += &format!(" ({})", interval(row.unit, low, high));
-        }
-        text.extend(times_own(row).map(|times| format!(", {}", ratio(times))));
+        return Some(format!(
+            "undisturbed {own} of samples; the price is that in company: an own core was not seen meanwhile"
+        ));
     }
-    Some(text)
+    let Some(price) = estimate.shared_median else {
+        return Some(format!("undisturbed {own} of samples"));
+    };
+    let price = quantity(row.unit, price);
+    let within = estimate.shared_ci95_low.zip(estimate.shared_ci95_high);
+    let within = within.map(|(low, high)| format!(" ({})", interval(row.unit, low, high)));
+    let times = times_own(row).map(|times| format!(", {}", ratio(times)));
+    let [within, times] = [within, times].map(Option::unwrap_or_default);
+    Some(format!(
+        "undisturbed {own} of samples; in company {price}{within}{times}"
+    ))
 }
 
 /// Up to which ratio of the probes a row's samples count as those of an own core, and what says so.
@@ -228,23 +235,16 @@ pub fn samples(row: &Measurement) -> String {
     let Estimate {
         samples, rounds, ..
     } = row.estimate;
-    let number = |count: u64, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {many}"),
-    };
     let taken = row.samples.iter().flatten();
-    let taken = taken.filter(|round| !round.values.is_empty()).count() as u64;
-    let counting = u64::from(rounds);
-    let samples = number(samples, "sample", "samples");
+    let taken = taken.filter(|round| !round.values.is_empty()).count();
+    let counting = rounds as usize;
+    let samples = count(samples as usize, "sample");
     match taken > counting {
-        true => format!(
-            "{samples} from {taken} processes, {counting} of which {}",
-            if counting == 1 { "counts" } else { "count" }
-        ),
-        false => format!(
-            "{samples} from {}",
-            number(counting, "process", "processes")
-        ),
+        true => {
+            let counting = agreeing(counting, "# of which [counts|count]");
+            format!("{samples} from {taken} processes, {counting}")
+        }
+        false => format!("{samples} from {}", count(counting, "process")),
     }
 }
 

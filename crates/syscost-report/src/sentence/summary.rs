@@ -15,35 +15,24 @@ pub fn summary_of_part(run: &Run) -> String {
 }
 
 fn came_out(run: &Run) -> String {
-    let count = |wanted: Status| {
-        run.measurements
-            .iter()
-            .filter(|row| row.status == wanted)
-            .count()
-    };
-    let mut parts = vec![format!(
-        "{} of {} measured",
-        count(Status::Ok),
-        run.measurements.len()
-    )];
-    let others = Status::ALL
-        .into_iter()
-        .filter(|status| *status != Status::Ok);
-    for wanted in others {
-        let count = count(wanted);
-        if count > 0 {
-            parts.push(format!("{count} {}", wanted.words()));
+    let rows = || run.measurements.iter();
+    let counted = Status::ALL.into_iter().map(|status| {
+        let count = rows().filter(|row| row.status == status).count();
+        match status {
+            Status::Ok => format!("{count} of {} measured", rows().len()),
+            _ if count == 0 => String::new(),
+            other => format!("{count} {}", other.words()),
         }
-    }
+    });
+    let counted: Vec<String> = counted.filter(|text| !text.is_empty()).collect();
     // Rows that were not measured at all are counted above. A run that is not complete may have
     // enough rounds of these rows.
     let fewest = run.config.min_rounds;
     let is_short = |row: &Measurement| row.status.has_figures() && row.estimate.rounds < fewest;
-    let rounds = match !run.complete && run.measurements.iter().any(is_short) {
-        false => "",
-        true => ", some with too few rounds,",
-    };
-    format!("{}{rounds}", parts.join(", "))
+    match !run.complete && rows().any(is_short) {
+        false => counted.join(", "),
+        true => format!("{}, some with too few rounds,", counted.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,29 @@ use crate::paint::cut_end;
 
 /// `1 row`, `2 rows`.
 pub fn count(number: usize, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{number} {one}s"),
+    let ending = if one.ends_with('s') { "es" } else { "s" };
+    agreeing(number, &format!("# {one}[{ending}]"))
+}
+
+/// A sentence that agrees with a number of things: `# row[s] [is|are] lost` is `1 row is lost` or `2 rows are lost`.
+pub fn agreeing(number: usize, sentence: &str) -> String {
+    let mut parts = sentence.split(['[', ']']);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    while let Some(forms) = parts.next() {
+        let (one, many) = forms.split_once('|').unwrap_or(("", forms));
+        out += if number == 1 { one } else { many };
+        out += parts.next().unwrap_or_default();
+    }
+    out.replace('#', &number.to_string())
+}
+
+/// The first of these names, and how many others there are: `a, b and 3 more`.
+pub fn listed<T: AsRef<str>>(names: &[T], most: usize) -> String {
+    let shown = names.iter().take(most).map(AsRef::as_ref);
+    let shown = shown.collect::<Vec<&str>>().join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -37,4 +57,21 @@ pub fn time(started: &str) -> String {
 pub fn fact(text: &str) -> String {
     const MAX: usize = 60;
     cut_end(text, MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_agrees_with_its_number() {
+        let said = [0, 1, 2].map(|rows| agreeing(rows, "# row[s] [is|are] lost"));
+        assert_eq!(
+            said,
+            ["0 rows are lost", "1 row is lost", "2 rows are lost"]
+        );
+        assert_eq!(count(2, "process"), "2 processes");
+        assert_eq!(listed(&["a", "b", "c"], 3), "a, b, c");
+        assert_eq!(listed(&["a", "b", "c"], 1), "a and 2 more");
+    }
 }

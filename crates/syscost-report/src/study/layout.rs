@@ -201,7 +201,7 @@ pub(crate) fn study(repeated: &Repeated, runs: &[&Run], level: u8, verbose: bool
         ));
     }
     if !runs.is_empty() {
-        let programs = format!("Its programs: `syscost study show {} --source`", study.id);
+        let programs = format!("Its programs: `syscost study {} --source`", study.id);
         all.push(Block::note(programs));
     }
     if let [run] = runs {
@@ -270,6 +270,7 @@ fn table(
                     name: one.quantity.title.as_str().into(),
                     cells: cells(one, &machines, runs),
                     notes: said(one, procedure, verbose),
+                    ..Row::default()
                 }
             })
         });

@@ -6,7 +6,7 @@ use syscost_studies::{
     Between, Converted, JudgedFigure, JudgedQuantity, Scale, Seen, VerdictKind, View,
 };
 
-use crate::sentence::Mark;
+use crate::sentence::{Mark, count};
 use crate::units;
 
 /// The three views of this machine.
@@ -239,10 +239,7 @@ fn spread(scale: Scale, view: &View) -> String {
 
 /// The interval of syscost's figure.
 fn interval(scale: Scale, view: &View) -> String {
-    let processes = match view.from {
-        1 => "1 process".to_owned(),
-        many => format!("{many} processes"),
-    };
+    let processes = count(view.from as usize, "process");
     match (view.low, view.high) {
         (Some(low), Some(high)) if low > 0.0 && high <= 2.0 * low => {
             let half = (high - view.value).max(view.value - low);

@@ -7,7 +7,8 @@ use syscost_results::compare::{Change, Comparison};
 use syscost_results::history::{Point, Series};
 use syscost_results::{Directory, Flag, Run, Status, row_name};
 
-use crate::history::{HistoryOptions, changes, sparklines};
+use crate::document::terminal;
+use crate::history::{changes, over_time};
 use crate::{TableOptions, compare, fixture, paint, table};
 
 /// Names of the catalogue's rows, of all benchmarks with long ones.
@@ -154,14 +155,11 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
     type Draw<'a> = &'a dyn Fn(usize) -> String;
     let options = TableOptions::of_width;
     let verbose = |width| TableOptions::of_width(width).verbose(true);
-    let history = |width| HistoryOptions {
-        width,
-        color: false,
-        zone: TimeZone::UTC,
-    };
+    let zone = TimeZone::UTC;
+    let (over_time, changes) = (over_time(&series, &zone), changes(&series, &zone));
     let compared = compare::table;
     // With the number of rows of these names.
-    let texts: [(&str, usize, Draw<'_>); 9] = [
+    let texts: [(&str, usize, Draw<'_>); 8] = [
         ("table", all, &|width| table(&plain, &options(width))),
         ("directories", lines, &|width| {
             table(&directories, &options(width))
@@ -169,14 +167,11 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
         ("comparison", longest, &|width| {
             compared(&comparison, &options(width))
         }),
-        ("power", longest, &|width| {
-            compare::power_table(&comparison, width)
-        }),
-        ("sparklines", longest, &|width| {
-            sparklines(&series, &history(width))
+        ("over time", longest, &|width| {
+            terminal(&over_time, &options(width))
         }),
         ("changes", longest, &|width| {
-            changes(&series, &history(width))
+            terminal(&changes, &options(width))
         }),
         ("verbose table", 0, &|width| {
             table(&every_kind, &verbose(width))

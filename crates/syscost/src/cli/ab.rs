@@ -13,10 +13,10 @@ use super::{CompareOutput, CpuList, ProfileName, cpu_list, seconds};
 #[command(after_help = "\
 Two environments, two ways to start it, or two programs:
   syscost ab call --b-wrapper 'env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2'
-  syscost ab syscall --a ./syscost-old --b ./syscost-new
+  ./syscost-old ab syscall --b ./syscost-new
   syscost ab memory.malloc --b-wrapper 'setarch -R' --tag aslr
   syscost ab -- grep -r x . -- rg x       two commands: `syscost time` of both
-Without any of these options A and B are the same, and any difference found is due to chance.
+A is this program, in the environment that it was started in. Without --b and --b-wrapper B is the same, and any difference found is due to chance.
 
 Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the \
 machine's drift cancels. --tag NAME keeps both runs in the history, tagged NAME-a and NAME-b. The budget is for both.")]
@@ -25,23 +25,11 @@ pub struct AbArguments {
     /// profile if none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Another syscost binary that measures A
-    #[arg(long, value_name = "PROGRAM")]
-    pub a: Option<PathBuf>,
     /// Another syscost binary that measures B
     #[arg(long, value_name = "PROGRAM")]
     pub b: Option<PathBuf>,
-    /// Command that starts what measures A, by executing what follows it: `setarch -R`, `env NAME=VALUE`, a script
+    /// Command that starts what measures B, by executing what follows it: `setarch -R`, `env NAME=VALUE`, a script
     /// that ends in `exec "$@"`
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        value_parser = wrapper,
-        default_value = "",
-        hide_default_value = true
-    )]
-    pub a_wrapper: String,
-    /// Command that starts what measures B
     #[arg(
         long,
         value_name = "COMMAND",

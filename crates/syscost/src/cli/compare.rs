@@ -60,13 +60,10 @@ pub struct CompareOutput {
     /// plays no part. Rows without a known frequency, or in other units, are left out
     #[arg(long)]
     pub cycles: bool,
-    /// Show every row, not only those that changed
+    /// Show every row, not only those that changed, and how large a change could have been found in each: the
+    /// smallest that is called one in four of five comparisons like this, if no other row changed
     #[arg(short, long)]
     pub verbose: bool,
-    /// Also list how large a change could have been found in each row: the smallest that is called
-    /// one in four of five comparisons like this, if no other row changed
-    #[arg(long)]
-    pub power: bool,
 }
 
 /// How to print a comparison.

@@ -1,14 +1,15 @@
-//! Arguments of `completions`, and what shells complete besides commands and options: groups,
-//! benchmarks, their parameters, studies, kept runs and tags.
+//! What shells complete besides commands and options: groups, benchmarks, their parameters, studies, kept
+//! runs and tags.
 //!
-//! The scripts call the program itself, so they complete what this program and this data directory have.
+//! `SYSCOST_COMPLETE=bash syscost` prints the script. It calls the program itself, so it completes what this
+//! program and this data directory have.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
+use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{
     self, ArgValueCandidates, ArgValueCompleter, CompletionCandidate, ValueCompleter,
 };
@@ -21,53 +22,8 @@ use super::Cli;
 use crate::cmd::study::published;
 use crate::{files, references};
 
-/// A shell that has a script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
-    /// Bash, which splits words in its own way.
-    Bash,
-    /// Fish.
-    Fish,
-    /// Zsh.
-    Zsh,
-}
-
-impl Shell {
-    /// The name of its script, as the shell looks for it.
-    pub fn script_name(self) -> &'static str {
-        match self {
-            Shell::Bash => "syscost.bash",
-            Shell::Fish => "syscost.fish",
-            Shell::Zsh => "_syscost",
-        }
-    }
-
-    /// What answers its script.
-    fn completer(self) -> &'static dyn EnvCompleter {
-        match self {
-            Shell::Bash => &Bash,
-            Shell::Fish => &Fish,
-            Shell::Zsh => &Zsh,
-        }
-    }
-}
-
 /// The environment variable by which a script asks for completions.
 const VARIABLE: &str = "SYSCOST_COMPLETE";
-
-/// Arguments of `completions`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-For this shell only, and for good:
-  source <(syscost completions bash)
-  syscost completions bash > ~/.local/share/bash-completion/completions/syscost
-  syscost completions zsh > DIR/_syscost          a directory of $fpath
-  syscost completions fish > ~/.config/fish/completions/syscost.fish")]
-pub struct CompletionsArguments {
-    /// The shell
-    #[arg(value_name = "SHELL", value_enum)]
-    pub shell: Shell,
-}
 
 /// The shells that have a script.
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Fish, &Zsh]);
@@ -162,21 +118,23 @@ fn command() -> Command {
     with_values(Cli::command())
 }
 
-/// Returns the script by which a shell completes `syscost`; it calls `program`, a path or a name
-/// in PATH.
-///
-/// # Errors
-/// When the program is called what no script can hold.
-pub fn script(shell: Shell, program: &str) -> Result<String, String> {
-    let mut script = Vec::new();
-    shell
-        .completer()
-        .write_registration(VARIABLE, "syscost", "syscost", program, &mut script)
-        .map_err(|cause| cause.to_string())?;
-    String::from_utf8(script).map_err(|cause| cause.to_string())
+/// The scripts by which shells complete `syscost`, a name in PATH, each with the name of its file.
+pub fn scripts() -> [(&'static str, String); 3] {
+    let all: [(_, &dyn EnvCompleter); 3] = [
+        ("syscost.bash", &Bash),
+        ("syscost.fish", &Fish),
+        ("_syscost", &Zsh),
+    ];
+    all.map(|(file, shell)| {
+        let mut script = Vec::new();
+        let written =
+            shell.write_registration(VARIABLE, "syscost", "syscost", "syscost", &mut script);
+        written.expect("memory takes it");
+        (file, String::from_utf8(script).expect("it is made of text"))
+    })
 }
 
-/// Prints the completions and exits, if a completion script has called the program.
+/// Prints completions or the script that asks for them and exits, if the environment says so.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(command)
         .var(VARIABLE)
@@ -335,16 +293,11 @@ fn runs() -> Vec<CompletionCandidate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::ValueEnum;
 
     #[test]
     fn there_is_a_script_for_every_shell() {
-        for shell in Shell::value_variants() {
-            let script = script(*shell, "/a place/syscost").expect("there is one");
-            assert!(
-                script.contains(VARIABLE) && script.contains("/a place/syscost"),
-                "{shell:?}: {script}"
-            );
+        for (file, script) in scripts() {
+            assert!(script.contains(VARIABLE), "{file}: {script}");
         }
         command().debug_assert();
     }

@@ -14,7 +14,7 @@ use super::{ProfileName, label, manual, seconds};
 #[command(arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
-  syscost fleet run --engine slurm --partition compute
+  syscost fleet run --partition compute
   syscost fleet report fleet-2026-11-27")]
 pub struct FleetArguments {
     /// What to do.
@@ -39,12 +39,12 @@ pub enum FleetCommand {
 #[command(override_usage = "syscost fleet run [OPTIONS] [SELECTOR|WORDS]...")]
 #[command(after_help = "\
 Examples:
-  syscost fleet run --engine slurm --partition compute
-  syscost fleet run --engine slurm --nodes 'n[1-8]' syscall
-  syscost fleet run --engine ansible -i hosts.ini --profile quick
+  syscost fleet run --partition compute
+  syscost fleet run --nodes 'n[1-8]' syscall
+  syscost fleet run -i hosts.ini --profile quick
   syscost fleet run --resume fleet-2026-11-27
 
-With Slurm every node gets a job of its own, exclusively; the directory must be on a file system that the nodes share. Nodes that are down are named, not waited for. \
+Nodes are reached through Slurm, or with -i through Ansible. With Slurm every node gets a job of its own, exclusively; the directory must be on a file system that the nodes share. Nodes that are down are named, not waited for. \
 Ctrl-C cancels the jobs that were submitted and keeps what has arrived; --resume measures only nodes without a document.
 
 The directory then has a document of each node in nodes/, and in fleet.json why there is none. What to do with them: `syscost fleet report DIR`.")]
@@ -52,9 +52,6 @@ pub struct CollectArguments {
     /// What to measure, as for `syscost run`; the rows of the profile if none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// How nodes are reached
-    #[arg(long, value_enum, required_unless_present = "resume")]
-    pub engine: Option<EngineName>,
     /// Which nodes.
     #[command(flatten)]
     pub which: Which,
@@ -62,7 +59,7 @@ pub struct CollectArguments {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Continue the collection in this directory: only nodes without a document are measured
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["selectors", "engine", "partition", "nodes", "inventory", "output", "profile", "budget", "labels", "binary", "scratch", "dry_run"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["selectors", "partition", "nodes", "inventory", "output", "profile", "budget", "labels", "binary", "scratch", "dry_run"])]
     pub resume: Option<PathBuf>,
     /// Print the scripts or the playbook, and do nothing
     #[arg(long)]
@@ -89,19 +86,14 @@ pub struct CollectArguments {
 #[derive(Debug, Args)]
 pub struct Which {
     /// Partition of Slurm; the default one if none is given
-    #[arg(short, long, value_name = "PARTITION")]
+    #[arg(short, long, value_name = "PARTITION", conflicts_with = "inventory")]
     pub partition: Option<String>,
     /// Nodes of Slurm, e.g. `n[1-8]`, or a pattern of hosts as Ansible's --limit; all of the partition or inventory if none are
     /// given
     #[arg(long, value_name = "LIST")]
     pub nodes: Option<String>,
-    /// Inventory of Ansible
-    #[arg(
-        short,
-        long,
-        value_name = "INVENTORY",
-        required_if_eq("engine", "ansible")
-    )]
+    /// Inventory of Ansible, through which the nodes are reached then
+    #[arg(short, long, value_name = "INVENTORY")]
     pub inventory: Option<PathBuf>,
 }
 
@@ -116,15 +108,6 @@ pub struct Transport {
     /// file systems are measured there, too
     #[arg(long, value_name = "DIR", default_value = "/tmp")]
     pub scratch: String,
-}
-
-/// How nodes are reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
-    /// Jobs of Slurm, one for each node
-    Slurm,
-    /// A playbook of Ansible
-    Ansible,
 }
 
 /// Arguments of `fleet report`.

@@ -20,7 +20,7 @@ Examples:
   syscost history                                   the kept runs
   syscost history 'syscall.null{call=getppid}'      a row over time
   syscost history memory --since 2026-11-01         several at a glance
-  syscost history syscall.null --all-machines
+  syscost history syscall.null --machine all
   syscost history --changes                         what changed, and when
   syscost history tag latest~2 latest before        names two runs
   syscost history prune --older-than 90d")]
@@ -35,12 +35,8 @@ pub struct HistoryArguments {
     /// List every change of level of any row, newest first
     #[arg(long)]
     pub changes: bool,
-    /// Follow the rows of every machine of the kept runs, side by side; `syscost fleet report` of their directory says
-    /// which is not like the others
-    #[arg(long, conflicts_with_all = ["machine", "changes"], requires = "what")]
-    pub all_machines: bool,
-    /// Only runs of this machine, by host name or fingerprint (if not given, of the machine of the
-    /// newest run)
+    /// Only runs of this machine, by host name or fingerprint; if not given, of the machine of the newest run; `all`
+    /// follows rows on every machine, side by side
     #[arg(long, requires = "what")]
     pub machine: Option<String>,
     /// Only runs from this day on, e.g. 2026-11-20

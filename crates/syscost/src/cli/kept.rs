@@ -99,9 +99,6 @@ pub struct PlotArguments {
     /// Background that the chart is for
     #[arg(long, value_enum, default_value_t = PlotTheme::Light)]
     pub theme: PlotTheme,
-    /// Width of the picture, in CSS pixels, of which an inch has 96; 760 if not given
-    #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(200..=4000))]
-    pub width: Option<u16>,
 }
 
 /// The background that a chart is for.

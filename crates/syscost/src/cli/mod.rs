@@ -30,7 +30,7 @@ pub use ab::AbArguments;
 pub use check::{CheckArguments, CheckFormat};
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub(crate) use completions::answer;
-pub use completions::{CompletionsArguments, Shell, script};
+pub use completions::scripts;
 #[cfg(feature = "doctor")]
 pub use doctor::DoctorArguments;
 #[cfg(feature = "fleet")]
@@ -80,7 +80,7 @@ Begin with:
   syscost show --summary           its summary, and a reference beside it
   syscost compare latest~1 latest  what changed between the last two runs
   syscost report latest -o r.html  an HTML report
-  source <(syscost completions bash)
+  source <(SYSCOST_COMPLETE=bash syscost)
                                    completes benchmarks and kept runs
 
 Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag; a tag of several runs means the newest where one run is asked for, and all of them elsewhere.
@@ -161,8 +161,6 @@ pub enum Command {
     /// Test syscost itself: operations of known cost, false claims it must refute, simulated
     /// SMT interference it must detect
     Selftest(SelftestArguments),
-    /// Print the script by which a shell completes commands, options, benchmarks and kept runs
-    Completions(CompletionsArguments),
 }
 
 /// When to write colours.

@@ -7,15 +7,17 @@ use clap::{Args, Subcommand, ValueEnum};
 use syscost_harness::directory::Directory;
 
 use super::run::FarEnds;
-use super::{Format, ProfileName, directory, form, seconds};
+use super::{ProfileName, directory, form, seconds};
 use crate::Failed;
 
 /// Arguments of `study`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(override_usage = "syscost study [OPTIONS] [STUDY]\n       syscost study <COMMAND>")]
 #[command(after_help = "\
 A study is called by its id, or by the path of a TOML file of your own:
-  syscost study show              the published experiments there are
-  syscost study show three-costs  what was published; --source: its programs
+  syscost study                   the published experiments there are
+  syscost study three-costs       what was published; --source: its programs
   syscost study run three-costs   the same procedure here, beside it
   syscost study run mine.toml     figures of your own beside the catalogue's
   syscost study report latest     the studies of a kept run again
@@ -24,38 +26,26 @@ A study is called by its id, or by the path of a TOML file of your own:
 pub struct StudyArguments {
     /// What to do.
     #[command(subcommand)]
-    pub command: StudyCommand,
+    pub command: Option<StudyCommand>,
+    /// The study whose published figures and inconsistencies are printed: its id, or a TOML file; `all` for every
+    /// published one; without it they are listed
+    #[arg(value_name = "STUDY")]
+    pub study: Option<String>,
+    /// Print the C programs of the study instead, with the command that compiles each by hand; or one of
+    /// them, or a header that they include
+    #[arg(
+        long,
+        value_name = "PROCEDURE",
+        num_args = 0..=1,
+        default_missing_value = "",
+        requires = "study"
+    )]
+    pub source: Option<String>,
 }
 
 /// What `study` can do.
 #[derive(Debug, Subcommand)]
 pub enum StudyCommand {
-    /// List the studies, or print the published figures of one and their inconsistencies, or the programs that repeat them
-    #[command(override_usage = "syscost study show [OPTIONS] [STUDY]")]
-    #[command(after_help = "\
-Examples:
-  syscost study show
-  syscost study show three-costs
-  syscost study show three-costs --source")]
-    Show {
-        /// The study: its id, or a TOML file; `all` for every published one; without it they are listed
-        #[arg(value_name = "STUDY")]
-        study: Option<String>,
-        /// Print the C programs of the study, with the command that compiles each by hand; or one of
-        /// them, or a header that they include
-        #[arg(
-            long,
-            value_name = "PROCEDURE",
-            num_args = 0..=1,
-            default_missing_value = "",
-            conflicts_with = "format",
-            requires = "study"
-        )]
-        source: Option<String>,
-        /// What to print
-        #[arg(long, value_enum, default_value_t = Format::Table)]
-        format: Format,
-    },
     /// Repeat studies on this machine, and judge them
     Run(Box<StudyRunArguments>),
     /// Print the studies of kept runs again; those of several machines side by side
@@ -125,15 +115,6 @@ pub enum StudyFormat {
     Csv,
 }
 
-impl From<Format> for StudyFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Table => StudyFormat::Table,
-            Format::Json => StudyFormat::Json,
-        }
-    }
-}
-
 /// Arguments of `study run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -166,9 +147,6 @@ pub struct StudyRunArguments {
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["profile", "budget", "thorough", "peer", "nfs", "dir"])]
     pub resume: Option<PathBuf>,
-    /// What to print on standard output
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
     /// Write the run document to this file as well; into a folder, a path without extension, a report
     /// to hand in, with charts and data
     #[arg(short, long, value_name = "FILE|FOLDER")]

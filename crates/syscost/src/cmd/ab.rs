@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     for tag in tags.iter().flatten() {
         Store::check_tag(tag)?;
     }
-    let a = program(arguments.a.as_deref(), &arguments.a_wrapper)?;
+    let a = program(None, "")?;
     let options = Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,

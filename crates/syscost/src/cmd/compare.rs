@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use syscost_report::TableOptions;
-use syscost_report::compare::{markdown, power_markdown, power_table, table};
+use syscost_report::compare::{markdown, table};
 use syscost_report::sentence;
 use syscost_results::Run;
 use syscost_results::compare::{Comparison, Gated, How, Row, compare_as};
@@ -109,16 +109,8 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
             text.push('\n');
             text
         }
-        CompareFormat::Markdown => {
-            let power = output.power.then(|| power_markdown(comparison));
-            markdown(comparison, output.verbose) + &power.unwrap_or_default()
-        }
-        CompareFormat::Table => {
-            let power = output
-                .power
-                .then(|| power_table(comparison, terminal::width()));
-            table_of(comparison, output.verbose) + &power.unwrap_or_default()
-        }
+        CompareFormat::Markdown => markdown(comparison, output.verbose),
+        CompareFormat::Table => table_of(comparison, output.verbose),
         CompareFormat::Html => super::report::of_comparison(runs, comparison)?,
     };
     super::print(&text)
@@ -149,30 +141,27 @@ fn judge(comparison: &Comparison, fail_on: Option<FailOn>, min_conclusive: f64) 
     };
     let lost: Vec<(&str, &str)> = comparison.lost().collect();
     let judged = Judged::of(comparison, fail_on.worse_by);
-    if let Some((name, reason)) = lost.first() {
-        let verb = if lost.len() == 1 { "is" } else { "are" };
-        let others = and_more(lost.len() - 1);
-        say!("the gate failed: {name}{others} {verb} lost on the new side ({reason})");
+    if let Some((_, reason)) = lost.first() {
+        let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
+        let are_lost = sentence::agreeing(lost.len(), "[is|are] lost on the new side");
+        let names = sentence::listed(&names, 1);
+        say!("the gate failed: {names} {are_lost} ({reason})");
         return Ok(exit::GATE);
     }
-    if let Some(first) = judged.failed.first() {
-        let verb = if judged.failed.len() == 1 {
-            "is"
-        } else {
-            "are"
-        };
-        let others = and_more(judged.failed.len() - 1);
-        say!("the gate failed: {}{others} {verb} worse", first.name);
+    if !judged.failed.is_empty() {
+        let names: Vec<&str> = judged.failed.iter().map(|row| &*row.name).collect();
+        let are_worse = sentence::agreeing(names.len(), "[is|are] worse");
+        let names = sentence::listed(&names, 1);
+        say!("the gate failed: {names} {are_worse}");
         return Ok(exit::GATE);
     }
     let (due, left_out) = (comparison.due(), judged.left_out());
     let rows = sentence::count(judged.all(), "row");
     if judged.passed == 0 || 100.0 * (judged.passed as f64) < min_conclusive * due as f64 {
         bail!(
-            "--fail-on cannot tell: of {rows} {} {} no worse, and --min-conclusive asks for {min_conclusive} %{}; measure again when the machine is \
+            "--fail-on cannot tell: of {rows} {}, and --min-conclusive asks for {min_conclusive} %{}; measure again when the machine is \
              quieter, longer, or pool several runs of a side",
-            judged.passed,
-            if judged.passed == 1 { "is" } else { "are" },
+            sentence::agreeing(judged.passed, "# [is|are] no worse"),
             if left_out.is_empty() {
                 left_out
             } else {
@@ -234,13 +223,5 @@ impl<'a> Judged<'a> {
         let parts = parts.iter().filter(|(rows, _)| *rows > 0);
         let parts = parts.map(|(rows, what)| format!("{rows} {what}"));
         parts.collect::<Vec<String>>().join(", ")
-    }
-}
-
-/// ` and 2 more`; empty if there are none.
-fn and_more(others: usize) -> String {
-    match others {
-        0 => String::new(),
-        others => format!(" and {others} more"),
     }
 }

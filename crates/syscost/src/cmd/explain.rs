@@ -9,7 +9,7 @@ use syscost_harness::doc::{GROUP_HEADINGS, explanation};
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::session::Profile;
 use syscost_harness::{Case, Catalogue, Entry, Expect, Group, Testbed};
-use syscost_report::sentence::count;
+use syscost_report::sentence::{self, count};
 use syscost_report::units::{Figures, quantity};
 use syscost_report::wrap::{beside, together};
 use syscost_results::beside::{figure_of, is_of_one_machine};
@@ -125,16 +125,12 @@ fn best(words: &str, found: &[&'static Entry]) -> Option<&'static Entry> {
 
 /// A note about what else the words find.
 fn note_of_match(words: &str, best: &str, others: &[&str]) -> String {
-    let named = others.iter().take(MAX_OTHERS).copied();
-    let named: Vec<&str> = named.collect();
-    let more = match others.len().saturating_sub(MAX_OTHERS) {
-        0 => String::new(),
-        more => format!(" and {more} more, which `syscost list {words}` lists"),
+    let named = sentence::listed(others, MAX_OTHERS);
+    let all = match others.len() > MAX_OTHERS {
+        true => format!(", which `syscost list {words}` lists"),
+        false => String::new(),
     };
-    format!(
-        "This is {best}. `{words}` also finds {}{more}; each is explained by its id.",
-        named.join(", ")
-    )
+    format!("This is {best}. `{words}` also finds {named}{all}; each is explained by its id.")
 }
 
 fn text(benchmark: &'static Entry) -> Result<String> {

@@ -10,7 +10,9 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
 use syscost_harness::Testbed;
 use syscost_harness::session::journal;
-use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
+use syscost_report::TableOptions;
+use syscost_report::document::{Block, terminal as written};
+use syscost_report::history::{ListedRun, changes, lines, list, over_time};
 use syscost_report::sentence;
 use syscost_report::units::quantity;
 use syscost_results::history::Series;
@@ -24,6 +26,8 @@ use crate::error::{Failed, exit};
 use crate::selection::{Choice, Kept, absent, choose_of, own_or_all};
 use crate::terminal::{self, note, warn};
 
+/// In the place of a machine's name.
+const ALL: &str = "all";
 /// From this many documents on, indexing them takes long enough to show progress.
 const MANY: usize = 50;
 
@@ -39,7 +43,9 @@ pub(crate) fn run(arguments: &HistoryArguments) -> Result<u8> {
             match names {
                 [] if arguments.changes => print_changes(&index, arguments)?,
                 [] => print_list(&index, arguments.format)?,
-                names if arguments.all_machines => show_machines(&index, names, arguments)?,
+                names if arguments.machine.as_deref() == Some(ALL) => {
+                    show_machines(&index, names, arguments)?;
+                }
                 names => show(&index, names, arguments)?,
             }
         }
@@ -98,12 +104,16 @@ pub(super) fn open(store: &Store) -> Result<Index> {
     Ok(index)
 }
 
-fn drawing() -> HistoryOptions {
-    HistoryOptions {
-        width: terminal::width(),
-        color: true,
-        zone: TimeZone::system(),
-    }
+/// A document as this terminal shows it.
+fn text(blocks: &[Block]) -> String {
+    let options = TableOptions::of_width(terminal::width());
+    written(
+        blocks,
+        &TableOptions {
+            color: true,
+            ..options
+        },
+    )
 }
 
 fn print_list(index: &Index, format: Format) -> Result<()> {
@@ -114,7 +124,7 @@ fn print_list(index: &Index, format: Format) -> Result<()> {
     let mut text = if runs.is_empty() {
         "no run is kept yet; measure first: syscost run\n".to_owned()
     } else {
-        list(&listed(&runs), Timestamp::now(), &drawing())
+        self::text(&list(&listed(&runs), Timestamp::now(), &TimeZone::system()))
     };
     if !problems.is_empty() {
         let names: Vec<String> = problems
@@ -232,10 +242,7 @@ fn show(index: &Index, names: &[String], arguments: &HistoryArguments) -> Result
     if let Format::Json = arguments.format {
         return super::print_json(&followed);
     }
-    let mut text = match &followed.series[..] {
-        [only] => chart(&only.series, &drawing()),
-        _ => sparklines(&series(&followed), &drawing()),
-    };
+    let mut text = text(&over_time(&series(&followed), &TimeZone::system()));
     text += &left_out(&followed);
     super::print(&text)
 }
@@ -284,7 +291,7 @@ fn show_machines(index: &Index, names: &[String], arguments: &HistoryArguments) 
             format!(", the middle one {}", quantity(one.unit, value))
         });
         let count = sentence::count(machines.len(), "machine");
-        let lines = sparklines(machines, &drawing());
+        let lines = text(&[Block::Table(lines(machines, &TimeZone::system()))]);
         format!("{name}: {count}{middle}\n{lines}")
     };
     let blocks: Vec<String> = metrics.iter().map(block).collect();
@@ -315,7 +322,7 @@ fn print_changes(index: &Index, arguments: &HistoryArguments) -> Result<()> {
             "{changed} of {judged} metrics changed over {over}; of {untold} more nothing can be said: {few}\n"
         ),
     };
-    text += &changes(&series(&followed), &drawing());
+    text += &self::text(&changes(&series(&followed), &TimeZone::system()));
     text += &left_out(&followed);
     super::print(&text)
 }
@@ -407,16 +414,13 @@ fn report_of_pruning(going: &[KeptRun], spared: usize, bytes: u64, now: Timestam
     if going.is_empty() {
         text += "there is nothing to remove\n";
     } else {
-        text += &list(&listed(going), now, &drawing());
+        text += &self::text(&list(&listed(going), now, &TimeZone::system()));
         text += &format!("{}, {:.1} MB\n", runs(going.len(), ""), bytes as f64 / 1e6);
     }
     if spared > 0 {
         text += &format!(
             "{} (syscost history tag --delete takes a tag away)\n",
-            match spared {
-                1 => "1 run with a tag stays".to_owned(),
-                spared => format!("{spared} runs with a tag stay"),
-            },
+            sentence::agreeing(spared, "# run[s] with a tag [stays|stay]"),
         );
     }
     text

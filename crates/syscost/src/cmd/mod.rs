@@ -5,7 +5,6 @@ pub(crate) mod ab;
 pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod compare;
-pub(crate) mod completions;
 #[cfg(feature = "doctor")]
 pub(crate) mod doctor;
 pub(crate) mod explain;

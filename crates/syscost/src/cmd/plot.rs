@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use syscost_harness::Testbed;
 use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
 use syscost_report::chart::{
-    self, Bar, Border, Chart, Labels, Style, TextOptions, Theme, Value, caption, draw, text,
+    self, Bar, Border, Chart, Labels, TextOptions, Theme, Value, caption, draw, text,
 };
 use syscost_report::sentence;
 use syscost_results::numbers::{Number, Numbers, numbers, side_by_side};
@@ -39,7 +39,7 @@ struct Meant {
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let Some(output) = &arguments.output else {
         let (chosen, labels) = chosen(&find(arguments)?, arguments)?;
-        super::print(&characters(&chosen, &labels)?)?;
+        super::print(&characters(&chosen, &labels))?;
         return Ok(exit::DONE);
     };
     let form = Form::of(output)?;
@@ -49,12 +49,7 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
         PlotTheme::Light => Theme::Light,
         PlotTheme::Dark => Theme::Dark,
     };
-    let style = Style::from(theme);
-    let style = Style {
-        width: arguments.width.map_or(style.width, f64::from),
-        ..style
-    };
-    let svg = draw(&chosen.chart, chosen.unit, &labels, style).into_string();
+    let svg = draw(&chosen.chart, chosen.unit, &labels, theme).into_string();
     let picture = match form {
         Form::Svg => format!("{svg}\n").into_bytes(),
         Form::Pdf => parts::pdf(&svg)?,
@@ -133,15 +128,12 @@ fn find(arguments: &PlotArguments) -> Result<Meant> {
 }
 
 /// Draws the requested chart for the terminal.
-fn characters(chosen: &Chosen, labels: &Labels) -> Result<String> {
+fn characters(chosen: &Chosen, labels: &Labels) -> String {
     let options = TextOptions {
         width: terminal::width(),
         color: true,
     };
-    text(&chosen.chart, chosen.unit, labels, options).ok_or_else(|| {
-        let words = "this kind of chart can only be drawn as a picture; write one with -o FILE.svg, .pdf or .png";
-        Failed::Usage(words.to_owned()).into()
-    })
+    text(&chosen.chart, chosen.unit, labels, options)
 }
 
 /// Returns the requested chart of the runs, and its labels.
@@ -171,10 +163,12 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
         }
     }
     source.push(shown(&chosen.chart, arguments));
-    match chosen.left_out.len() {
-        0 => {}
-        1 => source.push("1 row without a number not drawn".to_owned()),
-        count => source.push(format!("{count} rows without a number not drawn")),
+    if !chosen.left_out.is_empty() {
+        let rows = chosen.left_out.len();
+        source.push(sentence::agreeing(
+            rows,
+            "# row[s] without a number not drawn",
+        ));
     }
     if let Some(run) = runs.last() {
         source.push(format!("syscost {}", run.tool.version));

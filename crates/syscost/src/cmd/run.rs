@@ -186,12 +186,9 @@ pub(super) fn measured(
 /// Says which runs have this tag already: a comparison would take them together with what is measured now.
 fn tell_tagged(store: &Store, tag: &str) {
     if let Ok([oldest, more @ ..]) = store.kept_ids(tag).as_deref() {
-        let (runs, have) = match more.len() {
-            0 => ("1 run".to_owned(), "has"),
-            more => (format!("{} runs", more + 1), "have"),
-        };
+        let runs_have = syscost_report::sentence::agreeing(1 + more.len(), "# run[s] [has|have]");
         note!(
-            "{runs} {have} the tag {tag} already, the oldest {oldest}; compared by it are all together (to begin anew: \
+            "{runs_have} the tag {tag} already, the oldest {oldest}; compared by it are all together (to begin anew: \
              syscost history tag --delete {tag} {tag})"
         );
     }

@@ -25,7 +25,7 @@ use syscost_results::study::{Quantity, Study, means};
 use syscost_studies::{StudyError, figures, left_out};
 
 use crate::cli::{
-    Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
+    Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyFormat, StudyRunArguments,
 };
 use crate::error::exit;
 use crate::selection::similar;
@@ -37,17 +37,13 @@ pub(super) use hand_in::section;
 /// Runs the command.
 pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
     match arguments.command {
-        StudyCommand::Show {
-            study,
-            source,
-            format,
-        } => match (study, source) {
-            (None, _) => list(format),
-            (Some(study), None) => show(&study, format),
-            (Some(study), Some(name)) => show_source(&study, &name),
+        Some(StudyCommand::Run(arguments)) => repeat(*arguments),
+        Some(StudyCommand::Report(arguments)) => hand_in::report(&arguments),
+        None => match (&arguments.study, &arguments.source) {
+            (None, _) => list(),
+            (Some(study), None) => show(study),
+            (Some(study), Some(name)) => show_source(study, name),
         },
-        StudyCommand::Run(arguments) => repeat(*arguments),
-        StudyCommand::Report(arguments) => hand_in::report(&arguments),
     }
 }
 
@@ -159,37 +155,22 @@ fn options(is_verbose: bool) -> TableOptions {
     }
 }
 
-fn list(format: Format) -> Result<u8> {
-    let studies = published();
-    match format {
-        Format::Json => super::print_json(&studies)?,
-        Format::Table => super::print(&render::list(studies.iter(), &options(false)))?,
-    }
+fn list() -> Result<u8> {
+    super::print(&render::list(published().iter(), &options(false)))?;
     Ok(exit::DONE)
 }
 
-fn show(name: &str, format: Format) -> Result<u8> {
+fn show(name: &str) -> Result<u8> {
     let studies = find_all(&[name.to_owned()], Counts::Unknown)?;
-    match (format, &studies[..]) {
-        (Format::Json, [study]) => super::print_json(study)?,
-        (Format::Json, studies) => super::print_json(&studies)?,
-        (Format::Table, studies) => {
-            let options = options(false);
-            let texts = studies.iter().map(|study| {
-                let text = render::published(study, &options);
-                match study_sources::programs(&study.id).is_empty() {
-                    true => text,
-                    false => {
-                        text + &format!(
-                            "\nIts programs: syscost study show {} --source\n",
-                            study.id
-                        )
-                    }
-                }
-            });
-            super::print(&texts.collect::<Vec<String>>().join("\n"))?;
+    let options = options(false);
+    let texts = studies.iter().map(|study| {
+        let text = render::published(study, &options);
+        match study_sources::programs(&study.id).is_empty() {
+            true => text,
+            false => text + &format!("\nIts programs: syscost study {} --source\n", study.id),
         }
-    }
+    });
+    super::print(&texts.collect::<Vec<String>>().join("\n"))?;
     Ok(exit::DONE)
 }
 
@@ -236,7 +217,6 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
             "these studies name no rows but those of a far end: --peer HOST --token-file FILE";
         return Err(Failed::Usage(what.to_owned()).into());
     }
-    let format = arguments.format;
     let budget = arguments
         .budget
         .or_else(|| budget(&arguments, studies.len()));
@@ -255,13 +235,13 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
             if let Some(folder) = &folder {
                 hand_in::write(folder, &judged, &[run])?;
             }
-            hand_in::print(&judged, &[run], format.into(), false)?;
-            match (format, saved_to) {
-                (Format::Table, Some(path)) if !terminal::is_quiet() => {
+            hand_in::print(&judged, &[run], StudyFormat::Table, false)?;
+            match saved_to {
+                Some(path) if !terminal::is_quiet() => {
                     let path = path.display();
                     super::print(&format!("\nSaved to {path}\nNext: syscost study report\n"))
                 }
-                (Format::Table, _) | (Format::Json, _) => Ok(()),
+                _ => Ok(()),
             }
         },
     )?;
@@ -357,7 +337,7 @@ fn as_run(
         budget,
         patient: None,
         cpus: None,
-        format: arguments.format,
+        format: Format::Table,
         output: arguments.output,
         real_time: false,
         far: arguments.far,

@@ -70,8 +70,7 @@ fn a_node_that_dies_costs_no_other_and_is_measured_when_resumed() {
     let folder = cluster.shared().join("kept");
     // What a dead node leaves goes with the cluster.
     let scratch = cluster.shared().display().to_string();
-    let line =
-        format!("fleet run --engine slurm syscall.null --budget 10 -o kept --scratch {scratch}");
+    let line = format!("fleet run syscall.null --budget 10 -o kept --scratch {scratch}");
     let child = started(cluster.syscost(&line));
     until("a run on n5", || {
         let running = cluster.hosts.running("n5");
@@ -91,7 +90,7 @@ fn a_node_that_dies_costs_no_other_and_is_measured_when_resumed() {
     assert_private(&folder);
     // While it is down it is named, and not waited for.
     let ended = cluster
-        .syscost("fleet run --engine slurm --nodes n5,x1 syscall.null -o other")
+        .syscost("fleet run --nodes n5,x1 syscall.null -o other")
         .ended();
     let ended = ended.says(4, "0 of 2 nodes");
     assert!(
@@ -154,7 +153,7 @@ fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
     let foreign = cluster
         .ask("sbatch --parsable --exclusive --nodelist=n2 job")
         .succeeded();
-    let mut command = cluster.syscost("fleet run --engine slurm syscall.null --budget 60 -o kept");
+    let mut command = cluster.syscost("fleet run syscall.null --budget 60 -o kept");
     command.process_group(0);
     let child = started(command);
     until("a run on n1", || {
@@ -178,7 +177,7 @@ fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
     );
     // A node that stays busy is given up on, if one says so.
     let ended = cluster
-        .syscost("fleet run --engine slurm --nodes n2 syscall.null --wait 2 -o other")
+        .syscost("fleet run --nodes n2 syscall.null --wait 2 -o other")
         .ended();
     ended.says(4, "did not start in time");
     assert_eq!(
@@ -214,7 +213,7 @@ esac
     fs::write(&evil, script).expect("written");
     fs::set_permissions(&evil, fs::Permissions::from_mode(0o700)).expect("ours");
     let ended = cluster
-        .syscost("fleet run --engine slurm syscall.null --binary evil -o kept")
+        .syscost("fleet run syscall.null --binary evil -o kept")
         .ended();
     let ended = ended.says(4, "0 of 5 nodes gave a document");
     assert!(!ended.err.contains("\u{1b}[2J"), "{}", ended.err);
@@ -244,7 +243,7 @@ fn scripts_are_shown_and_nothing_is_done() {
         return;
     };
     let shown = cluster
-        .syscost("fleet run --engine slurm syscall.null --dry-run -o kept")
+        .syscost("fleet run syscall.null --dry-run -o kept")
         .ended()
         .succeeded();
     // One script, and who else is given it.
@@ -269,7 +268,7 @@ fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
     };
     let folder = reached.hosts.folder().join("kept");
     let ended = reached
-        .syscost("fleet run --engine ansible -i inventory syscall.null --budget 3 -o kept")
+        .syscost("fleet run -i inventory syscall.null --budget 3 -o kept")
         .ended();
     let ended = ended.says(1, "3 of 4 nodes gave a document");
     assert!(ended.err.contains("n4: Failed to connect"), "{}", ended.err);
@@ -326,11 +325,8 @@ fn ended_interrupted(child: Child) {
 fn what_is_missing_is_said() {
     let program = Program::new();
     for (arguments, words) in [
-        ("fleet run --engine slurm", "apt install slurm-client"),
-        (
-            "fleet run --engine ansible -i hosts",
-            "apt install ansible-core",
-        ),
+        ("fleet run", "apt install slurm-client"),
+        ("fleet run -i hosts", "apt install ansible-core"),
     ] {
         let mut command = program.command(arguments);
         command
@@ -338,9 +334,7 @@ fn what_is_missing_is_said() {
             .current_dir(program.folder());
         command.ended().says(1, words);
     }
-    program
-        .run("fleet run --engine slurm no.such_row")
-        .says(2, "no.such_row");
+    program.run("fleet run no.such_row").says(2, "no.such_row");
     program
         .run("fleet run --resume /no/such/folder")
         .says(1, "/no/such/folder/fleet.json");

@@ -58,8 +58,7 @@ fn one_odd_thing_of_a_scheduler_costs_one_node() {
         fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("ours");
     }
     let path = std::env::var("PATH").unwrap_or_default();
-    let arguments =
-        "fleet run --engine slurm --profile quick --budget 30 -o kept syscall.null{call=getppid}";
+    let arguments = "fleet run --profile quick --budget 30 -o kept syscall.null{call=getppid}";
     let ended = program
         .command(arguments)
         .current_dir(program.folder())

@@ -45,7 +45,7 @@ fn a_metric_of_all_machines_has_a_line_for_each() {
     let (_, mut document) = stamped(3, 250.0);
     document["machine"]["hostname"] = "node07".into();
     program.keep(&document);
-    let shown = program.run("history a.b --all-machines").succeeded();
+    let shown = program.run("history a.b --machine all").succeeded();
     assert!(
         shown.out.contains("2 machines, the middle one 176 ns"),
         "{}",
@@ -58,10 +58,10 @@ fn a_metric_of_all_machines_has_a_line_for_each() {
         .count();
     assert_eq!(lines, 3, "{}", shown.out);
     assert!(shown.out.contains("node07"), "{}", shown.out);
-    let all = program.json("history a.b --all-machines --format json");
+    let all = program.json("history a.b --machine all --format json");
     assert_eq!(all.list().len(), 2);
     program
-        .run("history g.h --all-machines")
+        .run("history g.h --machine all")
         .says(2, "no row is called `g.h`");
 }
 
@@ -259,7 +259,7 @@ fn a_step_is_shown_with_its_date() {
     let mut show = program.command("history a.b");
     let shown = show.env("TZ", "UTC").ended().out;
     assert!(
-        shown.contains("▲ 101 ns → 121 ns, +20 %, 2026-01-21: worse"),
+        shown.contains("worse: 101 ns → 121 ns, +20 %, 2026-01-21"),
         "{shown}"
     );
     let changes = program.run("history --changes").out;

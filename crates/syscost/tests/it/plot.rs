@@ -21,11 +21,11 @@ fn a_picture_is_named_as_what_it_is() {
 }
 
 #[test]
-fn pictures_for_papers_have_the_width_that_is_asked_for() {
+fn pictures_for_papers_are_svg_png_and_pdf() {
     let program = Program::new();
     let written = |ending: &str| {
         let file = program.folder().join(format!("x.{ending}"));
-        let plot = format!("plot {RUN} syscall.poll --width 500 -o {}", file.display());
+        let plot = format!("plot {RUN} syscall.poll -o {}", file.display());
         let ended = program.run(&plot);
         (!ended.lacks("pictures")).then(|| {
             ended.succeeded();
@@ -33,20 +33,20 @@ fn pictures_for_papers_have_the_width_that_is_asked_for() {
         })
     };
     let svg = String::from_utf8(written("svg").expect("all builds write it")).expect("text");
-    assert!(svg.contains(" width=\"500\" height="), "{}", &svg[..300]);
+    assert!(svg.contains(" width=\"760\" height="), "{}", &svg[..300]);
     let (Some(png), Some(pdf)) = (written("png"), written("pdf")) else {
         return;
     };
     assert!(png.starts_with(b"\x89PNG\r\n"), "a PNG");
     let pixels = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
-    assert_eq!(pixels(16), 1000);
+    assert_eq!(pixels(16), 1520);
     assert!(
         pdf.starts_with(b"%PDF-1.") && pdf.ends_with(b"%%EOF"),
         "a PDF"
     );
     let has = |text: &[u8]| pdf.windows(text.len()).any(|part| part == text);
     assert!(
-        has(b"/MediaBox [0 0 375 "),
+        has(b"/MediaBox [0 0 570 "),
         "in points, of which an inch has 72"
     );
     assert!(

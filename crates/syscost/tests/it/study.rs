@@ -44,11 +44,11 @@ fn every_published_study_is_shown_with_its_figures_on_80_columns() {
         assert_eq!(too_long, None, "{words}");
         text
     };
-    let list = printed("study show");
+    let list = printed("study");
     for study in STUDIES {
         let study = syscost_studies::parse(study).expect("a study");
         assert!(list.contains(&study.id), "{list}");
-        let shown = printed(&format!("study show {}", study.id));
+        let shown = printed(&format!("study {}", study.id));
         for machine in &study.machines {
             assert!(shown.contains(&machine.id), "{}: {}", study.id, machine.id);
         }
@@ -107,8 +107,7 @@ fn with_claim(counted: &str) -> String {
 fn what_a_study_names_must_exist_wherever_it_is_read() {
     let rows_missing = MINE.replace("ours = \"syscall.null{call=getppid}\"\n", "");
     // What rows count is known of a run, and of the machine when it is to be measured.
-    let (in_all, where_counted): (&[&str], &[&str]) =
-        (&["show", "run", "report"], &["run", "report"]);
+    let (in_all, where_counted): (&[&str], &[&str]) = (&["", "run", "report"], &["run", "report"]);
     for (study, verbs, at, said) in [
         (with_claim("zebra"), where_counted, 22, "field `counted`"),
         (
@@ -153,7 +152,7 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
 fn showing_a_study_tries_no_row() {
     // Only a trial of the row would find out that it counts no such thing.
     let (program, path) = with_study(&with_claim("zebra"));
-    let shown = program.run(&format!("study show {path}")).succeeded();
+    let shown = program.run(&format!("study {path}")).succeeded();
     assert!(shown.out.contains("getppid"));
 }
 
@@ -179,11 +178,11 @@ fn every_count_that_a_published_study_names_is_one_of_its_row() {
 #[ignore = "machine suite"]
 fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     let program = Program::new();
-    let output = program.run("study run call-and-switch --profile quick --format json");
+    let output = program.run("study run call-and-switch --profile quick");
     // 5 where the machine is too busy for all of its published figures.
     let code = output.code;
     assert!(matches!(code, Some(0 | 5)), "{code:?}: {}", output.err);
-    let judged = output.json();
+    let judged = program.json("study report --format json");
     let quantities = judged[0]["judged"].list();
     let getpid = quantities
         .iter()
@@ -309,8 +308,9 @@ fn the_calls_of_a_users_own_program_are_counted_between_its_marks() {
         let Some((program, path)) = with_program(calls) else {
             return;
         };
-        let run = format!("study run {path} --profile quick --budget 8 --format json");
-        let judged = &program.run(&run).json()[0]["judged"][0];
+        program.run(&format!("study run {path} --profile quick --budget 8"));
+        let report = program.json(&format!("study report {path} --format json"));
+        let judged = &report[0]["judged"][0];
         let verdict = &judged["verdict"];
         assert!(verdict["text"].text().starts_with(said), "{judged:#}");
         assert!(kind.is_none_or(|kind| verdict["kind"] == kind), "{verdict}");

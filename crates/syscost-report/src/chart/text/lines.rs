@@ -9,6 +9,7 @@ use crate::chart::caption::{axis_name, axis_title};
 use crate::chart::scale::{even_marks, every, parameter};
 use crate::chart::sharing::AXIS;
 use crate::chart::{Begin, Border, Distribution, Line, Scale, Sharing, Value, bars::ends};
+use crate::document::range;
 use crate::paint::{self, Paint};
 
 /// Height of the plot in lines of text.
@@ -149,6 +150,53 @@ pub(super) fn sharing(sharing: &Sharing, unit: Unit, options: TextOptions) -> St
     field(&courses, up, (marks.collect(), &what), &limits, options)
 }
 
+/// Medians in the order of their runs, with their intervals; broken lines part levels.
+pub(super) fn over_runs(
+    points: &[(String, Option<Value>)],
+    changes: &[usize],
+    unit: Unit,
+    options: TextOptions,
+) -> String {
+    let known = || points.iter().filter_map(|(_, value)| value.as_ref());
+    let medians: Vec<f64> = known().map(|value| value.median).collect();
+    let (low, high) = range(&medians).unwrap_or_default();
+    let values = known().flat_map(ends).chain([low, high]);
+    let up = Scale::fit(values, Begin::Near, (0.0, 1.0));
+    let last = points.len().saturating_sub(1).max(1) as f64;
+    let place = |index: usize, value: f64| (index as f64 / last, up.share(value));
+    let all = points.iter().enumerate();
+    let all = all.filter_map(|(index, (_, value))| Some((index, value.as_ref()?)));
+    let course = |points| Course::new((0, ""), 0, &[], points);
+    let intervals = all.clone().filter_map(|(index, value)| {
+        let (low, high) = value.low.zip(value.high)?;
+        Some(course(vec![place(index, low), place(index, high)]))
+    });
+    let medians = Course {
+        is_scattered: true,
+        ..course(
+            all.clone()
+                .map(|(index, value)| place(index, value.median))
+                .collect(),
+        )
+    };
+    let courses: Vec<Course> = intervals.chain([medians]).collect();
+    let borders = changes
+        .iter()
+        .map(|index| ((*index as f64 - 0.5) / last, String::new()));
+    let borders: Vec<(f64, String)> = borders.collect();
+    let marks = match points {
+        [(first, _), .., (newest, _)] => vec![(0.0, first.clone()), (1.0, newest.clone())],
+        all => all.iter().map(|(only, _)| (0.0, only.clone())).collect(),
+    };
+    field(
+        &courses,
+        (&up, unit, axis_title(unit)),
+        (marks, ""),
+        &borders,
+        options,
+    )
+}
+
 fn field(
     courses: &[Course],
     (up, unit, what): (&Scale, Unit, &str),
@@ -172,7 +220,7 @@ fn field(
     }
 
     let mut out = format!("{}\n", axis_name(what, up));
-    if !borders.is_empty() {
+    if borders.iter().any(|(_, name)| !name.is_empty()) {
         let (_, names) = axis(borders, room);
         out.push_str(&format!("{:margin$}  {}\n", "", names.trim_end()));
     }
@@ -188,11 +236,13 @@ fn field(
     let wide = paint::width(name);
     let left = margin + 2 + room.saturating_sub(wide) / 2;
     let left = left.min(options.width().saturating_sub(wide));
-    out.push_str(&format!("{:left$}{name}\n", ""));
-    let is_scattered = courses.iter().any(|course| course.is_scattered);
-    if courses.len() > 1 || is_scattered {
+    if wide > 0 {
+        out.push_str(&format!("{:left$}{name}\n", ""));
+    }
+    if has_marks(courses) {
         // In the order of the lines' right ends.
-        let mut named: Vec<&Course> = courses.iter().collect();
+        let named = courses.iter().filter(|course| !course.label.is_empty());
+        let mut named: Vec<&Course> = named.collect();
         let end = |course: &Course| course.points.last().map_or(0.0, |(_, y)| *y);
         named.sort_by(|a, b| end(b).total_cmp(&end(a)));
         for course in named {
@@ -230,15 +280,21 @@ fn drawn(courses: &[Course], room: usize) -> Field {
             field.line(only, only, color);
         }
     }
-    if courses.len() > 1 || courses.iter().any(|course| course.is_scattered) {
+    if has_marks(courses) {
         mark(&mut field, courses, room);
     }
     field
 }
 
-/// Puts each line's marks on its points.
+/// Whether points have marks: those of one line need none.
+fn has_marks(courses: &[Course]) -> bool {
+    courses.len() > 1 || courses.iter().any(|course| course.is_scattered)
+}
+
+/// Puts each line's marks on its points; intervals, which have no name, have none.
 fn mark(field: &mut Field, courses: &[Course], room: usize) {
-    for course in courses {
+    let marked = |course: &&Course| course.is_scattered || !course.label.is_empty();
+    for course in courses.iter().filter(marked) {
         let mut free = 0;
         for (x, y) in &course.points {
             let (column, row) = (column_of(*x, room), row_of(*y));

@@ -61,9 +61,8 @@ impl TextOptions {
     }
 }
 
-/// The chart in characters, with its title above and its source below; `None` for the kinds that
-/// exist as pictures only (lines over runs).
-pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) -> Option<String> {
+/// The chart in characters, with its title above and its source below.
+pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) -> String {
     let runs = labels.several();
     let mut body = match chart {
         Chart::Bars(bars) => bars::draw(&[("", bars)], !runs.is_empty(), unit, options),
@@ -87,7 +86,7 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
             unit,
             options,
         ),
-        Chart::OverRuns { .. } => return None,
+        Chart::OverRuns { points, changes } => lines::over_runs(points, changes, unit, options),
     };
     if let Chart::Bars(_) = chart {
         let drawn = chart.runs();
@@ -98,7 +97,7 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
             body.push_str(&format!("{mark} {name}\n"));
         }
     }
-    Some(framed(&body, labels, options))
+    framed(&body, labels, options)
 }
 
 /// Bars in groups with headings.
@@ -144,7 +143,11 @@ fn framed(body: &str, labels: &Labels, options: TextOptions) -> String {
     let paint = options.paint();
     let mut out = match labels.title.as_str() {
         "" => body.to_owned(),
-        title => format!("{}\n\n{body}", paint.text(HEADING, title)),
+        title => {
+            let lines = wrap(title, options.width()).into_iter();
+            let lines = lines.map(|line| format!("{}\n", paint.text(HEADING, &line)));
+            lines.chain(["\n".to_owned(), body.to_owned()]).collect()
+        }
     };
     for line in wrap(&labels.source, options.width()) {
         out.push_str(&paint.text(DIM, &line));

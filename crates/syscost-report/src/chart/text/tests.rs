@@ -14,7 +14,7 @@ fn drawn(chart: &Chart, width: usize) -> String {
         runs: Vec::new(),
     };
     let options = TextOptions::plain(width);
-    text(chart, Unit::Nanoseconds, &labels, options).expect("can be text")
+    text(chart, Unit::Nanoseconds, &labels, options)
 }
 
 /// Steps of latency at 32 KiB, 1 MiB and 32 MiB.
@@ -120,17 +120,6 @@ fn a_distribution_rises_to_the_whole() {
         samples: (1..=100).map(f64::from).collect(),
     }]);
     assert!(drawn(&chart, 80).contains("100 % ┤"));
-}
-
-#[test]
-fn what_is_a_picture_only_is_no_text() {
-    let labels = Labels::default();
-    let options = TextOptions::plain(80);
-    let chart = Chart::OverRuns {
-        points: Vec::new(),
-        changes: Vec::new(),
-    };
-    assert_eq!(text(&chart, Unit::Nanoseconds, &labels, options), None);
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use syscost_results::compare::{ComparedIn, Missing, Pair};
 
-use super::super::{markdown, power_markdown, power_table, table};
+use super::super::{markdown, table};
 use super::{comparison, fact};
 use crate::TableOptions;
 use crate::expect::{fits, has, lacks};
@@ -194,14 +194,15 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
 
 #[test]
 fn the_power_of_each_row_is_listed_the_best_known_first() {
-    let text = power_table(&comparison(), 100);
-    let lines: Vec<&str> = text.lines().skip(4).collect();
+    let text = table(&comparison(), &TableOptions::default().verbose(true));
+    let (_, list) = text.split_once("\nPower\n").expect("a list");
+    let lines: Vec<&str> = list.lines().skip(3).collect();
     assert_eq!(lines.len(), 5, "{text}");
     assert!(
         lines[0].ends_with("2.2 %") && lines[4].ends_with("none"),
         "{text}"
     );
-    let text = power_markdown(&comparison());
+    let text = markdown(&comparison(), true);
     has(&text, &["| `signal.catch` | 1.03 µs | none |"]);
 }
 
@@ -259,7 +260,7 @@ fn sides_measured_in_turn_are_called_a_and_b_throughout() {
         for part in ["as if both sides had run at A's", "Cost of B relative to A"] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        assert!(text.contains("with the 95 % interval"), "{text}");
+        assert!(text.contains("The 95 % interval"), "{text}");
         lacks(&text, &["base  ", "- base:", "Base", "New"]);
     }
     // Without an interval in any group none is explained.
@@ -267,7 +268,7 @@ fn sides_measured_in_turn_are_called_a_and_b_throughout() {
         (group.ci95_low, group.ci95_high) = (None, None);
     }
     for text in texts(&comparison) {
-        assert!(!text.contains("with the 95 % interval"), "{text}");
+        lacks(&text, &["The 95 % interval"]);
         has(&text, &["too few benchmarks for an interval"]);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use anstyle::Style;
 use syscost_harness::doctor::{Level, SHARED_CORE};
-use syscost_report::sentence::count;
+use syscost_report::sentence::{agreeing, count};
 use syscost_results::run::Health;
 use syscost_sys::cpu;
 
@@ -22,7 +22,7 @@ const INDENT_OF_ADVICE: &str = "           ";
 
 /// `CPU 0`, `CPUs 0-3`.
 fn named(cpus: &[u32]) -> String {
-    let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    let word = agreeing(cpus.len(), "CPU[s]");
     format!("{word} {}", cpu::format_list(cpus))
 }
 

@@ -39,11 +39,7 @@ fn in_words(bad: usize, warnings: usize) -> String {
     match (bad, warnings) {
         (0, 0) => "fit to be measured".to_owned(),
         (0, _) => {
-            let reasons = if warnings == 1 {
-                "this reason"
-            } else {
-                "these reasons"
-            };
+            let reasons = sentence::agreeing(warnings, "[this reason|these reasons]");
             format!(
                 "{warned}: numbers may scatter, or differ from those of a quiet machine, for {reasons}"
             )

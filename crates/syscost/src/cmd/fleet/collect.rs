@@ -20,7 +20,7 @@ use syscost_results::Status;
 use syscost_results::document::DigestRow;
 use syscost_store::load_digest;
 
-use crate::cli::fleet::{CollectArguments, EngineName, Transport};
+use crate::cli::fleet::{CollectArguments, Transport};
 use crate::error::exit;
 use crate::terminal::{GREEN, RED, RESET, YELLOW, note, say, warn, wrapped_item};
 use crate::{Failed, interrupt, selection};
@@ -110,16 +110,15 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
         limit_s: budget.as_secs() + SLACK_S,
     };
     let which = &arguments.which;
-    let (engine, nodes) = match arguments.engine {
-        Some(EngineName::Ansible) => {
-            let inventory = which.inventory.clone().unwrap_or_default();
+    let (engine, nodes) = match &which.inventory {
+        Some(inventory) => {
             // A list of hosts, with a comma, is no file.
-            let inventory = std::fs::canonicalize(&inventory).unwrap_or(inventory);
+            let inventory = std::fs::canonicalize(inventory).unwrap_or(inventory.clone());
             let (nodes, left_out) = ansible::nodes(&inventory, which.nodes.as_deref())?;
             left_out.iter().for_each(|line| warn(line));
             (Engine::Ansible { inventory }, nodes)
         }
-        Some(EngineName::Slurm) | None => {
+        None => {
             let partition = slurm::partition(which.partition.as_deref())?;
             let nodes = slurm::nodes(&partition, which.nodes.as_deref())?;
             (Engine::Slurm { partition }, nodes)
@@ -282,18 +281,10 @@ fn close(folder: &Folder, was_interrupted: bool) -> u8 {
         }
     }
     for (reason, names) in by_reason {
-        let more = match names.len().saturating_sub(MAX_NAMES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let names = names[..names.len().min(MAX_NAMES)].join(", ");
+        let names = syscost_report::sentence::listed(&names, MAX_NAMES);
         say!(
             "{}",
-            wrapped_item(
-                &format!("{RED}{names}{more}{RESET}: {reason}"),
-                "  ",
-                "    "
-            )
+            wrapped_item(&format!("{RED}{names}{RESET}: {reason}"), "  ", "    ")
         );
     }
     if done < all {

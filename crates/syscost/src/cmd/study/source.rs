@@ -1,4 +1,4 @@
-//! `syscost study show --source`: the programs of a study.
+//! `syscost study NAME --source`: the programs of a study.
 
 use anyhow::Result;
 use syscost_benches::study_sources::{SourceFile, headers, included, programs};
@@ -51,10 +51,7 @@ fn begin(study: &Study, program: &SourceFile, includes: &[SourceFile]) -> String
     );
     for file in includes {
         let plain = file.name.trim_start_matches("../");
-        text += &format!(
-            " * {}: syscost study show {id} --source {plain}\n",
-            file.name
-        );
+        text += &format!(" * {}: syscost study {id} --source {plain}\n", file.name);
     }
     text + " */\n"
 }

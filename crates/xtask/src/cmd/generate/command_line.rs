@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
-use clap::{Command, CommandFactory, ValueEnum};
+use anyhow::{Context, Result};
+use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-use syscost::cli::{Cli, Shell, manual, script};
+use syscost::cli::{Cli, manual, scripts};
 
 use crate::owner::Owner;
 
@@ -28,10 +28,8 @@ pub(crate) fn files(owner: &Owner) -> Result<BTreeMap<PathBuf, String>> {
         let (name, page) = man(command, &pages, owner)?;
         files.insert(Path::new("docs/man").join(name), page);
     }
-    for shell in Shell::value_variants() {
-        let script = script(*shell, "syscost").map_err(|cause| anyhow!(cause))?;
-        let path = Path::new("docs/completions").join(shell.script_name());
-        files.insert(path, script);
+    for (file, script) in scripts() {
+        files.insert(Path::new("docs/completions").join(file), script);
     }
     Ok(files)
 }
