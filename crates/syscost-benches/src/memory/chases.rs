@@ -179,6 +179,7 @@ pub(super) fn by_four_lines() -> Proof {
     TO_FOURTH.within(UPWARDS)
 }
 
+/// Bytes from a line to the fourth from there.
 pub(super) const FOUR_LINES: usize = 4 * LINE;
 
 /// Proof by a walk from end to end of so much memory. Only some of many places are looked at.

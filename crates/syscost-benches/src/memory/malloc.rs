@@ -241,6 +241,7 @@ fn look_at_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
     b.observe(&USABLE, usable);
 }
 
+/// Number of operations whose calls and stores the processor counts.
 const WATCHED: u64 = 64;
 
 /// Claims that the timed operation calls malloc and free once each, and writes to the last page of

@@ -38,6 +38,7 @@ const MAX_MAPPINGS: usize = 512;
 /// The protections of successive mappings, alternating.
 const IN_TURN: [ProtFlags; 2] = [ProtFlags::READ.union(ProtFlags::WRITE), ProtFlags::READ];
 
+/// Maximum number of calls whose mappings are counted.
 const COUNTED: usize = 50;
 
 #[derive(Params, Clone)]

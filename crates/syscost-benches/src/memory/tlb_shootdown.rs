@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<TlbShootdown>()
 };
 
+/// Maximum number of other threads.
 const MAX_THREADS: u32 = 64;
 
 /// Minimum share of the batches in which all threads must have run.

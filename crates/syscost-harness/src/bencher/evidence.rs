@@ -45,6 +45,7 @@ pub(super) const COUNTED_TOGETHER: u64 = 100;
 /// ahead or behind at either end.
 pub(super) const COUNTED_PER_TASK: u64 = 32;
 
+/// Minimum number of audited operations.
 const MIN_AUDITED: u64 = 4;
 
 /// Minimum number of switches per operation for it to be one that sleeps.

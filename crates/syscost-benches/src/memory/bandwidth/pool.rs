@@ -90,6 +90,7 @@ fn get_whole(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
 
 /// Courses that use this much of each array; none where caches hold all of them.
 fn courses_of_whole(course: Course) -> impl Iterator<Item = Course> {
+    /// What sizes are rounded up to, in bytes.
     const GRAIN: usize = 1 << 20;
     // A third of a size leaves a remainder.
     let whole = course.footprint().next_multiple_of(GRAIN);

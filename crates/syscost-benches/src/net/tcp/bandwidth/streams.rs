@@ -34,7 +34,7 @@ const MAX_SLOW_WINDOW: Duration = Duration::from_millis(250);
 const WARM_UP: Duration = Duration::from_millis(60);
 const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
 
-/// Rates that rise by more than this from one pair of windows to the next are still rising.
+/// Rates that rise by more than this factor from one pair of windows to the next are still rising.
 const RISING: f64 = 1.05;
 
 /// The function that receives a stream on this machine.
@@ -329,6 +329,7 @@ fn sides(sockets: &[TcpStream]) -> Option<TcpSide> {
 
 /// Waits briefly until the last bytes are acknowledged, too.
 fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
+    /// How long to wait at most: what is missing then is claimed as missing.
     const LIMIT: Duration = Duration::from_millis(500);
     let begun = Instant::now();
     let is_short = || sides(senders).is_some_and(|side| side.bytes_acked < bytes);
