@@ -262,23 +262,26 @@ impl Kept {
         blocks.sort_unstable();
         let far = |pair: &&[*mut u8]| pair[1].addr() - pair[0].addr() >= bytes;
         let apart = 1 + blocks.windows(2).filter(far).count();
-        // The operation writes 1 at the beginning of each page, where the allocator has its lists as well.
-        let (inside, is_written): (_, fn(u8) -> bool) = match is_touched {
-            true => (0, |byte| byte == 1),
-            false => (bytes.min(page_size()) / 2, |byte| byte != 0),
+        // The operation writes 1 at the beginning of each page, where the allocator has its lists as well;
+        // what is in the middle was written by the allocator.
+        let step = page_size();
+        let clear = |place: *mut u8| {
+            // SAFETY: within a block; a byte that was not written to holds 0, or what it held before.
+            unsafe { (place.read_volatile(), place.write_volatile(0)).0 }
         };
-        let places = (inside..bytes).step_by(page_size());
         let mut written = 0;
         for block in &blocks {
-            for offset in places.clone() {
-                // SAFETY: within the block; a page that was not written to holds 0, or what it held before.
-                written += usize::from(is_written(unsafe { block.add(offset).read_volatile() }));
-                // SAFETY: as before.
-                unsafe { block.add(offset).write_volatile(0) };
+            for offset in (0..bytes).step_by(step) {
+                let first = clear(block.wrapping_add(offset));
+                let middle = clear(block.wrapping_add(offset + (bytes - offset).min(step) / 2));
+                written += usize::from(match is_touched {
+                    true => (first, middle) == (1, 0),
+                    false => middle != 0,
+                });
             }
         }
         blocks.dedup();
-        let written = written as f64 / (BLOCKS * places.count()) as f64;
+        let written = written as f64 / (BLOCKS * bytes.div_ceil(step)) as f64;
         blocks.into_iter().for_each(give);
         Ok(Self { apart, written })
     }
@@ -319,14 +322,16 @@ mod tests {
 
     #[test]
     fn blocks_that_are_shared_or_untouched_or_filled_by_the_allocator_are_detected() {
-        for bytes in [16, 64, 1024, 256 << 10, 1 << 20] {
-            for is_touched in [true, false] {
-                let honest = kept(bytes, is_touched, || taken(bytes, is_touched));
-                assert_eq!(honest.apart, BLOCKS);
-                let written = honest.written == 1.0;
-                assert_eq!(written, is_touched, "{bytes}: {}", honest.written);
-            }
-            assert!(kept(bytes, true, || taken(bytes, false)).written < 0.5);
+        let small = [16, 64, 1024, 256 << 10].map(|bytes| (bytes, false));
+        for (bytes, is_touched) in small.into_iter().chain([(1 << 20, true)]) {
+            let honest = kept(bytes, is_touched, || taken(bytes, is_touched));
+            assert_eq!(honest.apart, BLOCKS);
+            assert_eq!(
+                honest.written > 0.5,
+                is_touched,
+                "{bytes}: {}",
+                honest.written
+            );
             // As MALLOC_PERTURB_ has it.
             let filled = || {
                 let block = taken(bytes, false);
@@ -334,8 +339,10 @@ mod tests {
                 unsafe { block.write_bytes(0xA5, bytes) };
                 block
             };
-            assert_eq!(kept(bytes, false, filled).written, 1.0, "{bytes}");
+            let share = kept(bytes, is_touched, filled).written;
+            assert_eq!(share == 1.0, !is_touched, "{bytes}: {share}");
         }
+        assert_eq!(kept(1 << 20, true, || taken(1 << 20, false)).written, 0.0);
         let one = taken(1024, false);
         let once = Kept::of(1024, false, || Ok::<_, ()>(one), |_| ()).unwrap();
         assert_eq!(once.apart, 1);
