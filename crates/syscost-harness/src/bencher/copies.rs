@@ -14,7 +14,7 @@ use syscost_sys::partner::Between;
 
 use super::core_probes::CoreProbes;
 use super::counts::Counted;
-use super::evidence::COUNTED_NS;
+use super::evidence::{AUDITED, COUNTED_NS};
 use super::findings::Over;
 use super::plan::{Plan, Shape};
 use super::team::groups_of;
@@ -24,9 +24,6 @@ use crate::failure::Failure;
 use crate::pass::Pass;
 use crate::placement::spread_from;
 use running::{CopyInterval, MAX_COPIES, RunningCopies};
-
-/// Iterations of one copy in the audited child.
-const AUDITED: u64 = 32;
 
 /// A window has this many chunks, and a chunk lasts this many timer pairs: neither ragged ends nor
 /// looks at the clock are more than about a hundredth of it, unless a single iteration takes

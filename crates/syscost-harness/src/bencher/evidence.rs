@@ -32,7 +32,7 @@ const MIN_COUNTED: u64 = 128;
 const COUNTED_FOR: Duration = Duration::from_millis(10);
 
 /// Operations in the audited child, where a system call costs a signal as well.
-const AUDITED: u64 = 32;
+pub(super) const AUDITED: u64 = 32;
 
 /// Operations in the audited child that several tasks do together: enough for a partner's extra or
 /// missing call not to matter.

@@ -20,11 +20,7 @@ use crate::net::far_end::{PATIENCE, Route, listen, session_with};
 use crate::net::interface::InterfaceCounters;
 use crate::net::tcp::stream::options;
 use crate::net::transfer::{Transfer, Transferred};
-use crate::net::workers::{IsOver, Meter, Tally, Until, Workers, again};
-
-/// Minimum and maximum length of a window: several time slices of tasks that share a CPU.
-const MIN_WINDOW: Duration = Duration::from_millis(5);
-const MAX_WINDOW: Duration = Duration::from_millis(25);
+use crate::net::workers::{IsOver, MAX_WINDOW, MIN_WINDOW, Meter, Tally, Until, Workers, again};
 
 /// On a slow path a window is longer, to hold this many messages of each stream, up to this length.
 const MESSAGES: f64 = 32.0;
