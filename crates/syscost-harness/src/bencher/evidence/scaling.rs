@@ -13,7 +13,8 @@ use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
-/// Length of the batches timed for the proportion of time to work, in ns.
+/// Length of the batches timed for the proportion of time to work, in ns. No test holds any length or number
+/// here but that of attempts: they decide how soon a true row is confirmed, and how long a wrong one takes.
 const BATCH_NS: f64 = 20_000.0;
 
 /// Length of the last attempt's batches, in ns: the fixed cost of a batch becomes negligible, while
