@@ -23,7 +23,7 @@ pub(in crate::bencher) use audit::{Audited, Without};
 use growth::Growth;
 
 /// How long the counted operations should last together, in ns: long enough for counts to be exact
-/// per operation. No test holds this or how many are counted at least: fewer make a stray count refute.
+/// per operation. No test fails with a quarter of it.
 pub(super) const COUNTED_NS: f64 = 250_000.0;
 
 /// Minimum number of operations to count, if that takes no longer than `COUNTED_FOR`: among fewer, one stray
@@ -49,7 +49,7 @@ pub(super) const COUNTED_PER_TASK: u64 = 32;
 const MIN_AUDITED: u64 = 4;
 
 /// Minimum number of switches that an operation declares for it to be one that sleeps: of messages that are sent
-/// together each declares a thousandth. No test holds it.
+/// together each declares a thousandth. No test fails with a quarter of it.
 const MIN_SLEEPS: f64 = 0.5;
 
 thread_local! {
