@@ -23,7 +23,7 @@ const GATE: f64 = 0.05;
 /// The injected slowdowns, as factors.
 const SLOWDOWNS: [f64; 4] = [1.02, 1.05, 1.10, 1.20];
 
-/// The slowdown for which missed rows are listed.
+/// The slowdown, as a factor, for which missed rows are listed.
 const LISTED: f64 = 1.05;
 
 /// Arguments of `aa`.

@@ -22,7 +22,7 @@ use syscost_stats::normal::random as random_normal;
 use crate::program::Given;
 use xtask::workspace;
 
-/// Between machines of one kind a figure scatters by about so much, with somewhat heavier tails than
+/// Between machines of one kind a figure scatters by about this share, with somewhat heavier tails than
 /// normal.
 const SCATTER: f64 = 0.01;
 /// One in this number of machines is bad.

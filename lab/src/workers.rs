@@ -19,6 +19,7 @@ use syscost_sys::cpu;
 /// Costs further apart than this make a false number worth finding.
 pub(crate) const APART: f64 = 0.1;
 
+/// How long a worker may be silent.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// As little as shows a cost.

@@ -30,6 +30,7 @@ macro_rules! benchmark {
 macro_rules! doc {
     ($file:expr) => {{
         const SOURCE: &str = include_str!($file);
+        /// The bytes of the comment at the top of that file.
         const HEAD: [u8; syscost_harness::doc::length(SOURCE)] = syscost_harness::doc::head(SOURCE);
         const DOC: &str = match str::from_utf8(&HEAD) {
             Ok(doc) => doc,

@@ -176,6 +176,7 @@ fn chance(t: f64, freedom: f64) -> f64 {
 /// The complementary error function of a value that is not negative, to 1.2e-7 of itself: Press et al. (1992), "Numerical Recipes
 /// in C", section 6.2.
 fn erfc(x: f64) -> f64 {
+    /// Of the polynomial in that book, constant term first.
     const COEFFICIENTS: [f64; 10] = [
         0.170_872_77,
         -0.822_152_23,

@@ -14,7 +14,7 @@ use crate::harmless::harmless;
 
 /// No run has more rows: what does is not a run.
 const MAX_ROWS: usize = 20_000;
-/// Longer names are none: of a host (RFC 1035), and of a row.
+/// Names of more bytes are none: of a host (RFC 1035), and of a row.
 const MAX_NAME: usize = 255;
 /// How far ahead of this machine's clock another's may be, in seconds.
 const AHEAD_S: i64 = 24 * 3600;

@@ -3,6 +3,7 @@
 //! Every stamped word of 8 bytes is a function of its position in the stream, so a receiver that
 //! knows only how many bytes came before notices what is lost, duplicated, swapped or changed.
 
+/// Bytes of a word.
 const WORD: u64 = 8;
 
 /// Distance between stamped words in sparse content, in bytes.

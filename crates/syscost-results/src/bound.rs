@@ -109,7 +109,7 @@ impl Bound {
 
     /// The bound that evidence shows; `None` if what it shows is in other words.
     pub fn read(fact: &Fact) -> Option<Self> {
-        // What was rounded away when it was shown is given back.
+        // What was rounded away when it was shown is given back, as a share of it.
         const ROUNDED: f64 = 0.5e-6;
         let number = |text: &str| text.parse::<f64>().ok().filter(|edge| edge.is_finite());
         let (below, above) = (|edge| edge - ROUNDED, |edge| edge + ROUNDED);
@@ -134,7 +134,7 @@ impl Bound {
 
 /// The number of operations of which this is one, per operation; `None` if it is another share.
 pub(crate) fn single_of(share: f64) -> Option<u64> {
-    // Some documents were rounded to seven digits.
+    // Relative: some documents were rounded to seven digits.
     const ROUNDING: f64 = 1e-6;
     let operations = (1.0 / share).round();
     let is_one = operations > 1.0 && (share * operations - 1.0).abs() < ROUNDING;

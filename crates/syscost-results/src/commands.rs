@@ -42,7 +42,7 @@ pub struct ComparedCommand {
 /// Minimum share of the elapsed time that CPU time is of a command that does nothing else.
 const MOSTLY_CPU: f64 = 0.9;
 
-/// The same at most, of one that uses no two CPUs at once: the clocks differ a little.
+/// The same share at most, of one that uses no two CPUs at once: the clocks differ a little.
 const ONE_CPU: f64 = 1.02;
 
 /// Maximum share of the elapsed time, in percent, that a command may have waited for the CPU for that time to be

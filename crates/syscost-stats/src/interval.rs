@@ -8,7 +8,7 @@
 
 use super::order::sorted;
 
-/// The nominal coverage.
+/// The nominal coverage of intervals, as a probability.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A confidence interval between two order statistics.

@@ -9,7 +9,7 @@ use syscost_results::Unit;
 /// ratio is known to this agree.
 const NEAR: f64 = 0.05;
 
-/// What binary fractions leave of a decimal one.
+/// What binary fractions leave of a decimal one, as a share of it.
 const ROUNDING: f64 = 1e-9;
 
 /// How many times a figure is another one.

@@ -109,7 +109,7 @@ fn count_of(row: &Measurement, name: &str) -> Option<f64> {
     }
 }
 
-/// Below this a count is as good as none.
+/// Below this number a count is as good as none.
 const FEW: f64 = 0.01;
 
 /// The end of the name of a share.

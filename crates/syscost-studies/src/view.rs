@@ -242,7 +242,7 @@ fn results(run: &Run, row: &Measurement, cycles: Cycles, some: Vec<f64>) -> Opti
 fn step(values: &[f64]) -> f64 {
     /// Smaller ones, as a share of the largest value, change no figure.
     const MATTERS: f64 = 1e-3;
-    /// What is left of a multiple by rounding.
+    /// What rounding leaves of a multiple, as a share of the largest value.
     const NOTHING: f64 = 1e-7;
     let magnitudes = || values.iter().map(|value| value.abs());
     let largest = magnitudes().fold(0.0, f64::max);

@@ -81,6 +81,7 @@ pub(crate) const fn headers(segments: u16) -> u64 {
 /// The file of a program that begins at `entry`. The segments are in the order of their addresses;
 /// the file's headers come first, and are in the first page of the first segment.
 pub(crate) fn executable(entry: u64, segments: &[Segment<'_>]) -> Vec<u8> {
+    /// Type of the file (`ET_EXEC`) and of its segments (`PT_LOAD`).
     const EXECUTABLE: u16 = 2;
     const LOAD: u32 = 1;
     let count = segments.len() as u16;

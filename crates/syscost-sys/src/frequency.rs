@@ -11,7 +11,7 @@ use crate::arch::{self, Chain};
 use crate::clock::Clock;
 use crate::os;
 
-/// The most the two chains may differ for the frequency to be believed.
+/// The largest relative difference of the two chains for the frequency to be believed.
 pub const AGREEMENT: f64 = 0.02;
 
 /// Core cycles of the shorter burst: 2 to 4 µs at common frequencies, so an interrupt hits few of

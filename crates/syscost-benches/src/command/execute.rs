@@ -306,6 +306,7 @@ enum Then {
 
 /// The calls that start a command and wait for its end, or until it has stopped.
 fn script(command: &Command, then: Then) -> Script {
+    /// A child that borrows memory, and whose parent waits until it has executed something.
     const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     let mut script = Script::new();
     let file = script.place_apart(&[command.file.as_bytes(), b"\0"].concat());
@@ -453,6 +454,7 @@ fn checksum(mut file: File) -> io::Result<(u64, u32)> {
 
 /// The last line of a file that says something.
 fn last_line(mut file: File) -> String {
+    /// Bytes of the end of the file in which that line is looked for.
     const MOST: u64 = 4096;
     let bytes = files::end_of(&mut file, MOST).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

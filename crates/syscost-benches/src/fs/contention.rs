@@ -48,6 +48,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Contention>()
 };
 
+/// Numbers of processes.
 const COUNTS: [usize; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 50];
 
 /// Additional numbers of processes, which help to distinguish similar laws.
@@ -63,7 +64,7 @@ const MIN_OVERLAP: f64 = 0.999;
 /// Minimum share of the bytes read that the device must have delivered; some reads are in flight
 /// when it is checked.
 const MIN_DELIVERED: f64 = 0.95;
-/// The same for few reads: blocks of half the size would give a half.
+/// The same share for few reads: blocks of half the size would give a half.
 const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 
 /// Maximum share of reads at or next to the place of the one before: with random access it is about

@@ -15,7 +15,7 @@ use super::space::{ALIGNMENT, Space, Stamped};
 use super::waits::{MAX_MOVED, PerOperation, Waits};
 use crate::witness::files::see_direct;
 
-/// Upper bound for the operations of an audited child. What it writes is in the file, but its count is
+/// Maximum number of operations of an audited child. What it writes is in the file, but its count is
 /// lost with it.
 const MAX_AUDITED: usize = 128;
 

@@ -20,6 +20,7 @@ use super::space::Space;
 use super::waits::{DELIVERED, MAX_SLEEPS, Sync, Waits, settle};
 use crate::syscall::Bad;
 
+/// Number of entries where batches are timed, and operations per batch.
 pub(super) const MAX_ENTRIES: usize = 128;
 
 /// Numbers of entries where each operation is timed individually: when timed, they are restored in

@@ -53,6 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::by::<IpcTraffic, OneWay>()
 };
 
+/// Maximum number of messages per iteration.
 const MAX_PER_TURN: u64 = 512;
 
 /// Maximum number where each of their calls is reported to an auditor: the calls that signal the

@@ -116,6 +116,7 @@ pub(super) const EMPTY_ECHO: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+/// Bytes of a message.
 const SIZE: usize = 64;
 
 fn empty_echo(mut plan: Plan) -> Result<Outcome, Failure> {

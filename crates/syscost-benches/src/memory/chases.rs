@@ -12,7 +12,7 @@ use super::hierarchy::reported;
 const WALKED: usize = (64 << 20) / LINE;
 
 /// Upper bound for the cache available to one core, including its part of a shared one, in bytes.
-const MAX_CACHED: usize = 32 << 20;
+pub(super) const MAX_CACHED: usize = 32 << 20;
 
 /// How often a cycle that fits in a cache is walked beforehand: a cache that receives what another
 /// one evicts has its lines only then, and one that is shared with other cores keeps as many of
@@ -179,6 +179,7 @@ pub(super) fn by_four_lines() -> Proof {
     TO_FOURTH.within(UPWARDS)
 }
 
+/// Bytes from a line to the fourth from there.
 pub(super) const FOUR_LINES: usize = 4 * LINE;
 
 /// Proof by a walk from end to end of so much memory. Only some of many places are looked at.

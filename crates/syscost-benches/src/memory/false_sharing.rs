@@ -29,10 +29,9 @@ use rustix::time::{ClockId, clock_gettime};
 use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::counters::{TaskId, Usage};
+use syscost_sys::counters::Usage;
 use syscost_sys::cpu;
 use syscost_sys::partner::Between;
-use syscost_sys::perf::{Uses, Watch};
 
 use super::page::{Page, WRITTEN};
 
@@ -58,14 +57,6 @@ const BETWEEN_LOOKS: u64 = 64;
 
 /// Minimum core cycles of an atomic addition; a plain one may take one cycle.
 const ATOMIC: f64 = 2.0;
-
-/// Additions of the measuring thread, atomic and plain, between two looks at the other's word, if
-/// it looks: enough for the line to move there and back. Many plain ones are made before the other
-/// thread's leave its core.
-const ADDED_BETWEEN: [u64; 2] = [64, 4096];
-
-/// Additions in a long batch.
-const LONG: u64 = 16 * BETWEEN_LOOKS;
 
 /// How a thread adds to its word.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,15 +113,14 @@ impl Measured for FalseSharing {
         if is_atomic {
             plan.expect(costs(Counter::CoreCycles, ATOMIC));
         }
-        let (distance, looks) = (self.distance.get(), !plan.is_timed());
-        let make = |cpus: &[u32]| team(is_atomic, distance, cpus, looks);
+        let distance = self.distance.get();
+        let make = |cpus: &[u32]| team(is_atomic, distance, cpus);
         let measured = plan.measure(Together::of(self.cpus, make))?;
         let (mut outcome, (adding, neighbour)) = measured.split();
         let tally = &adding.tally;
         tally.judge(&mut outcome, &neighbour, is_atomic);
         outcome.observe(&WRITTEN, adding.place.page.written());
         if !outcome.is_timed() {
-            claim_single(&mut outcome, is_atomic, distance)?;
             look_at_losses(&mut outcome, is_atomic, self.cpus)?;
         }
         Ok(outcome)
@@ -155,36 +145,6 @@ fn rows_at(mut placements: Vec<Placement>) -> Vec<Case<FalseSharing>> {
         })
     };
     placements.into_iter().flat_map(at).collect()
-}
-
-/// How long the neighbour's additions are counted.
-const WATCHED: Duration = Duration::from_millis(1);
-
-/// Claims that the other thread adds one at a time: the processor counts a store to its word for
-/// each addition, where the kernel permits that. Checked separately, since counting a store costs a
-/// microsecond.
-fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(), Failure> {
-    let place = Place {
-        page: Page::touched_here()?,
-        is_atomic,
-        distance,
-    };
-    let stop = Stop::default();
-    let [_, word] = place.words();
-    let Ok(watch) = Watch::of(TaskId::own(), word.as_ptr(), Uses::Stores) else {
-        return Ok(());
-    };
-    let added = thread::scope(|scope| {
-        scope.spawn(|| {
-            thread::sleep(WATCHED);
-            stop.set();
-        });
-        place.keep_adding(&stop)
-    });
-    let stored = watch.count().map_err(Unsupported::from)?;
-    let claim = "stores of the other thread's additions";
-    b.claim_equal(claim, added, stored, "debug register");
-    Ok(())
 }
 
 /// How often two threads must come upon each other's additions: more often than if one ran after
@@ -278,7 +238,6 @@ fn team<'t>(
     is_atomic: bool,
     distance: usize,
     cpus: &[u32],
-    looks: bool,
 ) -> Result<Team<'t, (Adding, Neighbour)>, Failure> {
     let place = Arc::new(Place {
         page: Page::touched_here()?,
@@ -289,7 +248,6 @@ fn team<'t>(
     let responder = Responder::start(Between::Threads, cpus, || Ok(theirs), neighbour, |_| {})?;
     Ok(responder.driven_by(Adding {
         place,
-        looks,
         tally: Tally::default(),
     }))
 }
@@ -313,10 +271,9 @@ fn neighbour(place: &mut Arc<Place>, stop: &Stop) -> Result<Neighbour, Failure> 
     })
 }
 
-/// The measuring thread, and whether it looks at the other's word in between.
+/// The measuring thread.
 struct Adding {
     place: Arc<Place>,
-    looks: bool,
     tally: Tally,
 }
 
@@ -336,42 +293,13 @@ impl Driver for Adding {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let [own, other] = self.place.words();
         let before = other.load(Relaxed);
-        match self.looks {
-            true => add_and_look(&self.place, iterations, &mut self.tally),
-            false => self.place.add(own, iterations),
-        }
+        self.place.add(own, iterations);
         // Two looks at the other's word, each of which costs one addition at most: negligible in a batch.
-        let meanwhile = other.load(Relaxed) - before;
-        self.tally.meanwhile += meanwhile;
-        if iterations >= LONG {
-            let share = 100.0 * meanwhile as f64 / (meanwhile + iterations) as f64;
-            self.tally.largest_share = self.tally.largest_share.max(share);
-        }
+        self.tally.meanwhile += other.load(Relaxed) - before;
         self.tally.added += iterations;
         Ok(())
     }
 }
-
-/// Makes this many additions, and looks at the other word now and then. Not in the timed pass: a
-/// look takes the line from its writer.
-fn add_and_look(place: &Place, iterations: u64, tally: &mut Tally) {
-    let [own, other] = place.words();
-    let [atomic, plain] = ADDED_BETWEEN;
-    let between = if place.is_atomic { atomic } else { plain };
-    let mut seen = other.load(Relaxed);
-    for _ in 0..iterations / between {
-        place.add(own, between);
-        let before = std::mem::replace(&mut seen, other.load(Relaxed));
-        tally.looks += 1;
-        tally.changes += u64::from(seen != before);
-    }
-    place.add(own, iterations % between);
-}
-
-/// Minimum share of the additions that the neighbour must make in at least one long batch, in
-/// percent. Another task of the machine may keep it from some batches, and one that adds only now
-/// and then makes less.
-const MIN_SHARE_PERCENT: f64 = 10.0;
 
 /// Minimum share of all additions that the neighbour must make, in percent, atomic and plain: if it
 /// is as fast as the measuring thread it makes half. Plain additions depend more on which core gets
@@ -380,10 +308,6 @@ const MIN_OF_ALL_PERCENT: [f64; 2] = [25.0, 10.0];
 
 /// Minimum share of its life in which the neighbour must have had its CPU to be undisturbed by other tasks.
 const UNDISTURBED: f64 = 0.9;
-
-/// Minimum share of the looks at the other word that must find it changed: few would find changes
-/// of a thread that adds many at a time, now and then.
-const MIN_CHANGES: f64 = 0.5;
 
 /// Between this fraction of the minimum and the minimum itself the claim is unverified.
 const PERHAPS: f64 = 0.4;
@@ -397,11 +321,6 @@ struct Tally {
     added: u64,
     /// Additions of the other thread at the same time.
     meanwhile: u64,
-    /// The other thread's largest share of a long batch, in percent.
-    largest_share: f64,
-    /// How often it looked at the other word, and how often that had changed since the last look.
-    looks: u64,
-    changes: u64,
 }
 
 /// What the other thread counted, and what it found in both words.
@@ -438,21 +357,6 @@ impl Tally {
         };
         let claim = "share of the other thread in all additions, in percent";
         claim_steady(b, claim, least, share, ran);
-        if !b.is_timed() {
-            let changed = self.changes as f64 / self.looks.max(1) as f64;
-            let claim = "share of looks at the other's word that found it changed";
-            claim_steady(b, claim, MIN_CHANGES, changed, ran);
-        }
-        let largest = self.largest_share;
-        // Where additions are slow a timed batch may be short; batches of the evidence pass are not.
-        if largest > 0.0 || !b.is_timed() {
-            b.claim_within(
-                "largest share of the other thread in a batch, in percent",
-                Bound::Within(MIN_SHARE_PERCENT, 100.0),
-                largest,
-                "benchmark",
-            );
-        }
     }
 }
 
@@ -470,7 +374,7 @@ fn claim_steady(b: &mut Bencher, claim: &str, least: f64, share: f64, ran: f64) 
     );
 }
 
-/// Judges whether a neighbour with this share, of all additions or of looks, kept adding. Without
+/// Judges whether a neighbour with this share of all additions kept adding. Without
 /// its CPU it could not do so all the time; and a share slightly below the minimum may be due to a
 /// core that keeps the line longer, or to a host that took the CPU away unnoticed.
 fn steady(share: f64, least: f64, ran: f64) -> Verdict {
@@ -485,7 +389,9 @@ fn steady(share: f64, least: f64, ran: f64) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use syscost_sys::counters::TaskId;
     use syscost_sys::or_skip;
+    use syscost_sys::perf::{Uses, Watch};
     use syscost_sys::topology::Relation;
 
     use super::*;
@@ -518,6 +424,10 @@ mod tests {
             let stop = Stop::default();
             stop.set();
             assert_eq!(place.keep_adding(&stop), 0);
+            // One at a time, whatever the compiler makes of it.
+            let watch = or_skip!(Watch::of(TaskId::own(), other.as_ptr(), Uses::Stores));
+            place.add(other, BETWEEN_LOOKS);
+            assert_eq!(watch.count().unwrap(), BETWEEN_LOOKS);
         }
     }
 

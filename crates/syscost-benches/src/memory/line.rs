@@ -22,6 +22,7 @@ use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 
+/// Bytes of the memory, and of the block of which one place, and the one at the distance from it, are loaded.
 const BYTES: usize = 128 << 20;
 const BLOCK: usize = 1024;
 

@@ -197,33 +197,20 @@ impl Measured for Malloc {
         let failed = |cause: &str| Failure::Failed(cause.into());
         once().map_err(failed)?;
         let mut outcome = plan.measure(Loop::each(once))?;
-        if !outcome.is_timed() {
-            // The next block is where the last one was.
-            let last = match (is_mapped, is_touched) {
-                (false, true) => {
-                    let block = take().map_err(failed)?;
-                    give(block);
-                    Some(block.wrapping_add((bytes - 1) / step * step))
-                }
-                (true, _) | (false, false) => None,
-            };
-            claim_watched(&mut outcome, last, || once().map_err(failed))?;
-        }
         if outcome.is_timed() {
             // Keeping blocks would change what the allocator returns next.
             return Ok(outcome);
         }
-        if !is_mapped {
-            let left = Left::of(bytes, is_touched, take, give).map_err(failed)?;
-            left.claim(&mut outcome);
-        }
-        look_at_usable(&mut outcome, take().map_err(failed)?, give);
-        let first = Kept::of(bytes, take, give).map_err(failed)?;
-        // What the first ones left written is gone, so a second time shows who writes.
-        let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
-        kept.touched = kept.touched.min(first.touched);
-        kept.claim(&mut outcome, bytes);
-        outcome.observe(&WRITTEN, kept.share_touched(bytes));
+        claim_calls(&mut outcome, || once().map_err(failed))?;
+        let block = take().map_err(failed)?;
+        // SAFETY: the block came from malloc, and has not been freed yet.
+        let usable = unsafe { libc::malloc_usable_size(block.cast()) };
+        give(block);
+        outcome.observe(&USABLE, usable);
+        // The first ones are left clean, so a second time shows who writes.
+        let kept = || Kept::of(bytes, is_touched, take, give).map_err(failed);
+        kept()?;
+        kept()?.claim(&mut outcome);
         Ok(outcome)
     }
 }
@@ -233,36 +220,16 @@ static USABLE: Witness =
 static WRITTEN: Witness =
     Witness::of("share of a block's pages that are written", "memory").only_in(Pass::Evidence);
 
-/// Looks how long a block is.
-fn look_at_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
-    // SAFETY: the block came from malloc, and has not been freed yet.
-    let usable = unsafe { libc::malloc_usable_size(block.cast()) };
-    give(block);
-    b.observe(&USABLE, usable);
-}
-
+/// Number of operations whose calls the processor counts.
 const WATCHED: u64 = 64;
 
-/// Claims that the timed operation calls malloc and free once each, and writes to the last page of
-/// its block if the case says so: the processor counts it, where the kernel permits that. Otherwise
-/// the blocks that are kept suffice as a witness.
-fn claim_watched(
-    b: &mut Bencher,
-    last_page: Option<*mut u8>,
-    once: impl Fn() -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let malloc = (libc::malloc as *const u64, Uses::Calls, "calls of malloc");
-    let free = (libc::free as *const u64, Uses::Calls, "calls of free");
-    let page = last_page.map(|page| {
-        (
-            page.cast_const().cast(),
-            Uses::Stores,
-            "stores to its last page",
-        )
-    });
-    // The page first: a claim allocates memory, and the block moves.
-    for (place, uses, what) in page.into_iter().chain([malloc, free]) {
-        let Ok(watch) = Watch::of(TaskId::own(), place, uses) else {
+/// Claims that the timed operation calls malloc and free once each: the processor counts it, where the
+/// kernel permits that. Otherwise the blocks that are kept suffice as a witness.
+fn claim_calls(b: &mut Bencher, once: impl Fn() -> Result<(), Failure>) -> Result<(), Failure> {
+    let malloc = (libc::malloc as *const u64, "calls of malloc");
+    let free = (libc::free as *const u64, "calls of free");
+    for (function, what) in [malloc, free] {
+        let Ok(watch) = Watch::of(TaskId::own(), function, Uses::Calls) else {
             return Ok(());
         };
         (0..WATCHED).try_for_each(|_| once())?;
@@ -273,135 +240,57 @@ fn claim_watched(
     Ok(())
 }
 
-/// Bytes at the beginning of a free block that may hold free-list pointers: four pointers in the
-/// GNU C library.
-const LISTED: usize = 4 * size_of::<usize>();
+/// Number of blocks that are allocated before one is freed.
+const BLOCKS: usize = 16;
 
-/// The byte with which a block is filled before it is freed.
-const MARK: u8 = 0xA5;
-
-/// How often a block is allocated, filled and freed.
-const FILLINGS: usize = 8;
-
-/// Observations of blocks that were allocated again.
-#[derive(Debug, Default, PartialEq)]
-struct Left {
-    /// Blocks that had been allocated before.
-    again: usize,
-    /// Bytes of these that changed, except for those of free lists and those that the operation writes to.
-    changed: usize,
+/// What was seen of blocks that were all in use simultaneously.
+struct Kept {
+    /// How many of them do not overlap any other.
+    apart: usize,
+    /// The share of their pages that were written to.
+    written: f64,
 }
 
-impl Left {
+impl Kept {
     fn of<E>(
         bytes: usize,
         is_touched: bool,
         take: impl Fn() -> Result<*mut u8, E>,
         give: impl Fn(*mut u8),
     ) -> Result<Self, E> {
-        let mut filled: Vec<*mut u8> = Vec::with_capacity(FILLINGS);
-        let mut left = Self::default();
-        for _ in 0..FILLINGS {
-            let block = take()?;
-            let looked_at =
-                (LISTED..bytes).filter(|offset| !is_touched || !offset.is_multiple_of(page_size()));
-            if filled.contains(&block) {
-                // SAFETY: within the block, which was filled.
-                let is_changed =
-                    |offset: &usize| unsafe { block.add(*offset).read_volatile() } != MARK;
-                left.again += 1;
-                left.changed += looked_at.filter(is_changed).count();
-            } else {
-                filled.push(block);
-            }
-            // SAFETY: the block has this many bytes.
-            unsafe { black_box(block).write_bytes(MARK, bytes) };
-            black_box(block);
-            give(block);
-        }
-        Ok(left)
-    }
-
-    /// Claims that malloc and free leave a block's content alone, if any block was allocated again:
-    /// settings like MALLOC_PERTURB_ overwrite all of it.
-    fn claim(&self, b: &mut Bencher) {
-        if self.again > 0 {
-            let what = "bytes of a block that malloc and free changed";
-            b.claim_equal(what, 0, self.changed, "memory");
-        }
-    }
-}
-
-/// Number of blocks that are allocated before one is freed.
-const BLOCKS: usize = 16;
-
-/// Observations of blocks that were all in use simultaneously.
-struct Kept {
-    /// How many of them do not overlap any other.
-    apart: usize,
-    /// The minimum and maximum usable size of a block, in bytes, according to the allocator.
-    usable: (usize, usize),
-    /// Pages written to.
-    touched: usize,
-}
-
-impl Kept {
-    fn of<E>(
-        bytes: usize,
-        take: impl Fn() -> Result<*mut u8, E>,
-        give: impl Fn(*mut u8),
-    ) -> Result<Self, E> {
-        let mut blocks = Vec::with_capacity(BLOCKS);
-        for _ in 0..BLOCKS {
-            blocks.push(take()?);
-        }
+        let mut blocks = (0..BLOCKS).map(|_| take()).collect::<Result<Vec<_>, E>>()?;
         blocks.sort_unstable();
-        // SAFETY: malloc gave them.
-        let usable = blocks
-            .iter()
-            .map(|block| unsafe { libc::malloc_usable_size(block.cast()) });
-        let usable: Vec<usize> = usable.collect();
         let far = |pair: &&[*mut u8]| pair[1].addr() - pair[0].addr() >= bytes;
         let apart = 1 + blocks.windows(2).filter(far).count();
-        let mut touched = 0;
-        for (block, usable) in blocks.iter().zip(&usable) {
-            for offset in (0..bytes.min(*usable)).step_by(page_size()) {
-                // SAFETY: within the block; a page that was not written to holds 0, or what it held before.
-                touched += usize::from(unsafe { block.add(offset).read_volatile() } == 1);
-                // SAFETY: as before.
-                unsafe { block.add(offset).write_volatile(0) };
+        // The operation writes 1 at the beginning of each page, where the allocator has its lists as well;
+        // what is in the middle was written by the allocator.
+        let step = page_size();
+        let clear = |place: *mut u8| {
+            // SAFETY: within a block; a byte that was not written to holds 0, or what it held before.
+            unsafe { (place.read_volatile(), place.write_volatile(0)).0 }
+        };
+        let mut written = 0;
+        for block in &blocks {
+            for offset in (0..bytes).step_by(step) {
+                let first = clear(block.wrapping_add(offset));
+                let middle = clear(block.wrapping_add(offset + (bytes - offset).min(step) / 2));
+                written += usize::from(match is_touched {
+                    true => (first, middle) == (1, 0),
+                    false => middle != 0,
+                });
             }
         }
         blocks.dedup();
+        let written = written as f64 / (BLOCKS * bytes.div_ceil(step)) as f64;
         blocks.into_iter().for_each(give);
-        Ok(Self {
-            apart,
-            usable: (
-                usable.iter().copied().min().unwrap_or(0),
-                usable.iter().copied().max().unwrap_or(0),
-            ),
-            touched,
-        })
+        Ok(Self { apart, written })
     }
 
-    /// Claims that they were blocks of this many bytes, none of which overlap.
-    fn claim(&self, b: &mut Bencher, bytes: usize) {
+    /// Claims that none of them overlap, and shows which part of them is written.
+    fn claim(&self, b: &mut Bencher) {
         let what = format!("of {BLOCKS} blocks in use, those apart from the others");
         b.claim_equal(&what, BLOCKS, self.apart, "addresses");
-        let (fewest, most) = self.usable;
-        let limit = bytes + bytes / 4 + 64;
-        b.claim(
-            "bytes that may be used of a block",
-            format!("{bytes} to {limit}"),
-            format!("{fewest} to {most}"),
-            "malloc_usable_size",
-            bytes <= fewest && most <= limit,
-        );
-    }
-
-    /// The share of the pages of these blocks, of this many bytes each, that was written to.
-    fn share_touched(&self, bytes: usize) -> f64 {
-        self.touched as f64 / (BLOCKS * bytes.div_ceil(page_size())) as f64
+        b.observe(&WRITTEN, self.written);
     }
 }
 
@@ -423,51 +312,41 @@ mod tests {
         }
     }
 
-    fn kept(bytes: usize, take: impl Fn() -> *mut u8) -> Kept {
+    fn kept(bytes: usize, is_touched: bool, take: impl Fn() -> *mut u8) -> Kept {
         // SAFETY: the blocks are from malloc.
         let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
-        Kept::of(bytes, || Ok::<_, ()>(take()), give).unwrap()
+        let of = || Kept::of(bytes, is_touched, || Ok::<_, ()>(take()), give).unwrap();
+        of();
+        of()
     }
 
     #[test]
-    fn an_allocator_that_writes_to_its_blocks_is_detected() {
-        // SAFETY: the blocks are from malloc.
-        let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
-        for bytes in [16, 64, 1024] {
-            let honest = Left::of(bytes, false, || Ok::<_, ()>(taken(bytes, false)), give);
-            assert_eq!(honest.unwrap().changed, 0, "{bytes}");
-        }
-        let one = taken(1024, false);
-        let zeroed = || {
-            // SAFETY: the block has this many bytes.
-            unsafe { one.write_bytes(0, 1024) };
-            Ok::<_, ()>(one)
-        };
-        let left = Left::of(1024, false, zeroed, |_| ()).unwrap();
-        let expected = Left {
-            again: FILLINGS - 1,
-            changed: (FILLINGS - 1) * (1024 - LISTED),
-        };
-        assert_eq!(left, expected);
-        give(one);
-    }
-
-    #[test]
-    fn blocks_that_are_shared_or_short_or_untouched_are_detected() {
-        for bytes in [16, 1024, 1 << 20] {
-            let honest = kept(bytes, || taken(bytes, true));
+    fn blocks_that_are_shared_or_untouched_or_filled_by_the_allocator_are_detected() {
+        let small = [16, 64, 1024, 256 << 10].map(|bytes| (bytes, false));
+        for (bytes, is_touched) in small.into_iter().chain([(1 << 20, true)]) {
+            let honest = kept(bytes, is_touched, || taken(bytes, is_touched));
             assert_eq!(honest.apart, BLOCKS);
-            assert_eq!(honest.share_touched(bytes), 1.0);
-            assert!(
-                (bytes..bytes + bytes / 4 + 64).contains(&honest.usable.0),
-                "{bytes}"
+            assert_eq!(
+                honest.written > 0.5,
+                is_touched,
+                "{bytes}: {}",
+                honest.written
             );
+            // As MALLOC_PERTURB_ has it.
+            let filled = || {
+                let block = taken(bytes, false);
+                // SAFETY: the block has this many bytes.
+                unsafe { block.write_bytes(0xA5, bytes) };
+                block
+            };
+            let share = kept(bytes, is_touched, filled).written;
+            assert_eq!(share == 1.0, !is_touched, "{bytes}: {share}");
         }
+        assert_eq!(kept(1 << 20, true, || taken(1 << 20, false)).written, 0.0);
         let one = taken(1024, false);
-        assert_eq!(kept(1024, || one).apart, 1);
-        let half = kept(1 << 20, || taken(1 << 19, true));
-        assert!(half.usable.0 < 1 << 20);
-        // What earlier blocks had written does not count.
-        assert_eq!(kept(1 << 20, || taken(1 << 20, false)).touched, 0);
+        let once = Kept::of(1024, false, || Ok::<_, ()>(one), |_| ()).unwrap();
+        assert_eq!(once.apart, 1);
+        // SAFETY: nothing uses it any more.
+        unsafe { libc::free(one.cast()) };
     }
 }

@@ -32,12 +32,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Maximum bytes and mappings per batch. Machines with strict overcommit reserve
 /// memory for every second mapping.
-const MAX_BYTES: usize = 256 << 20;
-const MAX_MAPPINGS: usize = 512;
+pub(super) const MAX_BYTES: usize = 256 << 20;
+pub(super) const MAX_MAPPINGS: usize = 512;
 
 /// The protections of successive mappings, alternating.
 const IN_TURN: [ProtFlags; 2] = [ProtFlags::READ.union(ProtFlags::WRITE), ProtFlags::READ];
 
+/// Maximum number of calls whose mappings are counted.
 const COUNTED: usize = 50;
 
 #[derive(Params, Clone)]

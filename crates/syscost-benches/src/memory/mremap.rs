@@ -42,6 +42,7 @@ const NEW_LENGTH: Argument = Argument::at(2, "new length");
 const FLAGS: Argument = Argument::at(3, "flags");
 const NEW_ADDRESS: Argument = Argument::at(4, "new address");
 
+/// Maximum number of iterations between two looks at the block: no limit in practice.
 const MAX_TRIPS: u64 = 1 << 20;
 
 /// What happens to the mapping.

@@ -40,6 +40,7 @@ static LEFT_DIRTY: Witness = Witness::of("bytes that are dirty after the calls",
 
 const DIRTIED: &str = "bytes made dirty before it";
 
+/// Pages of the file.
 const PAGES: usize = 16;
 
 /// Whether the call waits until the page is written.

@@ -17,6 +17,7 @@ use std::cell::{Cell, RefCell};
 
 use syscost_harness::prelude::*;
 
+use super::mmap::{MAX_BYTES, MAX_MAPPINGS};
 use super::space::islands::Islands;
 use super::space::maps::mapped_bytes;
 use super::space::{ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, in_pages, whole_pages};
@@ -35,11 +36,8 @@ const MANY: Bytes = Bytes::mib(1);
 /// Touching more takes too long: ten times as long as what is measured.
 const MOST: Bytes = Bytes::mib(16);
 
-/// Maximum bytes per batch, touched or not, and maximum number of mappings. Machines with strict
-/// overcommit reserve memory for either.
+/// Maximum bytes per batch where they are touched.
 const MAX_TOUCHED: usize = 32 << 20;
-const MAX_BYTES: usize = 256 << 20;
-const MAX_MAPPINGS: usize = 512;
 
 #[derive(Params, Clone)]
 struct Munmap {

@@ -17,7 +17,6 @@
 #![allow(unsafe_code)] // pages that other threads read
 
 use std::borrow::Cow;
-use std::fs;
 use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -43,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<TlbShootdown>()
 };
 
+/// Maximum number of other threads.
 const MAX_THREADS: u32 = 64;
 
 /// Minimum share of the batches in which all threads must have run.
@@ -146,11 +146,10 @@ impl Measured for TlbShootdown {
         let (mut outcome, (stage, _)) = measured.split();
         outcome.observe(&RUNNING, stage.running());
         if threads > 0 {
-            claim_running(&mut outcome, stage.tally());
+            claim_running(&mut outcome, &stage.tally);
         }
-        if !outcome.is_timed() {
-            claim_change(&mut outcome, call, &cpus)?;
-        }
+        let claim = "pages that the last batch of calls changed";
+        outcome.claim_equal(claim, stage.last, stage.changed()? as u64, "/proc");
         Ok(outcome)
     }
 }
@@ -169,59 +168,6 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
         let reason = "other programs took their CPUs";
         b.claim_unverified(claim, bound.fact(), share, source, reason);
     }
-}
-
-/// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts
-/// such interrupts.
-fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
-    let (workers, mut stage) = Stage::start(call, cpus)?;
-    stage.prepare()?;
-    let (already, claim) = (stage.changed()? as f64, "pages that were so before");
-    b.claim(claim, 0.0, already, "/proc", already == 0.0);
-    let before = interrupts();
-    stage.run(MAX_CALLS)?;
-    let after = interrupts();
-    let changed = stage.changed()? as u64;
-    b.claim_equal("pages that 256 calls changed", MAX_CALLS, changed, "/proc");
-    workers.dismiss()?;
-    if cpus.is_empty() {
-        return Ok(());
-    }
-    let claim = Claim::by_most("TLB shootdown interrupts of all CPUs per operation");
-    let least = 0.9 * cpus.len() as f64;
-    let (bound, source) = (Bound::AtLeast(least), "/proc/interrupts");
-    match (before, after) {
-        (Ok(before), Ok(after)) => {
-            let each = after.saturating_sub(before) as f64 / MAX_CALLS as f64;
-            if bound.holds(each) {
-                let open = "other programs' changes interrupt, too";
-                b.claim_at_least(claim, least, Ok::<_, String>(each), source, open);
-            } else {
-                let reason = "a hypervisor or the processor may do it without, or other programs took the threads' CPUs";
-                b.claim_unverified(claim, bound.fact(), each, source, reason);
-            }
-        }
-        (Err(reason), _) | (_, Err(reason)) => {
-            b.claim_unobserved(claim, bound.fact(), source, reason)
-        }
-    }
-    Ok(())
-}
-
-/// How often CPUs were interrupted to forget pages so far: all CPUs, for all programs.
-fn interrupts() -> Result<u64, Unsupported> {
-    let path = "/proc/interrupts";
-    let text = fs::read_to_string(path)
-        .map_err(|cause| Unsupported::new(format!("reading {path}: {cause}")))?;
-    interrupts_in(&text).ok_or_else(|| Unsupported::new("this kernel counts no such interrupts"))
-}
-
-fn interrupts_in(text: &str) -> Option<u64> {
-    let line = text
-        .lines()
-        .find_map(|line| line.trim_start().strip_prefix("TLB:"))?;
-    let counts = line.split_ascii_whitespace();
-    Some(counts.map_while(|count| count.parse::<u64>().ok()).sum())
 }
 
 /// Maximum number of calls per batch, each on a separate page.
@@ -337,6 +283,8 @@ struct Stage {
     islands: Islands,
     /// The threads' counters when the last batch began.
     began: Vec<u64>,
+    /// Number of calls of the last batch.
+    last: u64,
     tally: Tally,
 }
 
@@ -354,6 +302,7 @@ impl Stage {
             call,
             shared: Arc::clone(&shared),
             began: Vec::new(),
+            last: 0,
             tally: Tally::default(),
         };
         let mut workers = TaskGroup::new(Between::Threads)?;
@@ -368,16 +317,12 @@ impl Stage {
         Ok((workers, stage))
     }
 
-    fn tally(&self) -> &Tally {
-        &self.tally
-    }
-
     fn running(&self) -> usize {
         let counts = self.shared.counts();
         counts.iter().filter(|count| **count > 0).count()
     }
 
-    /// How many pages are in the state that all calls together must leave.
+    /// How many pages are in the state that a call must leave.
     fn changed(&self) -> Result<usize, Failure> {
         let count = MAX_CALLS as usize;
         match self.call {
@@ -435,6 +380,7 @@ impl Driver for Stage {
     }
 
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.last = iterations;
         let iterations = iterations as usize;
         let made = match self.call {
             Call::Munmap => self.islands.unmap(iterations),
@@ -457,16 +403,6 @@ impl Driver for Stage {
 mod tests {
     use super::*;
     use crate::task::child::fork;
-
-    #[test]
-    fn all_cpus_are_added_up() {
-        let text = "      CPU0  CPU1\n  0:  7  0  IO-APIC\nTLB:  40  2  TLB shootdowns\n";
-        assert_eq!(interrupts_in(text), Some(42));
-        assert_eq!(
-            interrupts_in("IPI0:  1  2  Rescheduling interrupts\n"),
-            None
-        );
-    }
 
     #[test]
     fn every_call_changes_every_page() {

@@ -3,6 +3,7 @@
 use std::ops::{Deref, Range};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use syscost_harness::prelude::*;
 pub(crate) use syscost_net::service::IsOver;
@@ -11,6 +12,11 @@ use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::partner::{Between, Shared};
 
 use crate::witness::messages::Moved;
+
+/// Minimum and maximum length of a window in which what is moved is counted: several time slices of tasks
+/// that share a CPU, and some datagrams at a moderate rate.
+pub(super) const MIN_WINDOW: Duration = Duration::from_millis(5);
+pub(super) const MAX_WINDOW: Duration = Duration::from_millis(25);
 
 /// When a worker ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

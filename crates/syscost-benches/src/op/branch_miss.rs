@@ -45,6 +45,7 @@ const FAIR: f64 = 0.05;
 /// Maximum time of predicted directions, relative to the slower constant table.
 const GUESSED: f64 = 1.25;
 
+/// How often each table of directions is timed; the minimum counts.
 const ROUNDS: usize = 5;
 
 /// The kind of branch.

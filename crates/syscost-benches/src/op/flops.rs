@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Flops>()
 };
 
+/// Maximum number of threads.
 const MAX_THREADS: u32 = 512;
 
 /// Iterations of the kernel between two comparisons of its checksum: enough to make the cost of

@@ -42,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const STEADY: &str = "ramps that reach a steady frequency";
 
+/// How long the core is idle before it works.
 const IDLE: Duration = Duration::from_millis(10);
 
 /// How long the core works after that, in ns.

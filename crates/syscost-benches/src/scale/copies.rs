@@ -5,6 +5,7 @@ use std::fmt::Display;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
+/// Maximum number of copies.
 pub(super) const MAX_COPIES: usize = 512;
 
 /// 1, 2, 3, 4, then powers of two, and the number of CPUs that may be used.

@@ -25,6 +25,7 @@ use syscost_sys::partner::{Between, Shared};
 use super::copies;
 use crate::syscall::{Bad, must};
 
+/// Value of the word that nobody changes: a call that expects another one returns at once.
 const VALUE: u32 = 0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

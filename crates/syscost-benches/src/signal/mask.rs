@@ -23,6 +23,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Mask>()
 };
 
+/// The set that is blocked and unblocked.
 const SIGNAL: u64 = set_of(libc::SIGUSR1);
 
 /// What is done with the set of blocked signals.

@@ -27,6 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+/// The signal that is sent and taken.
 const SIGNAL: usize = libc::SIGUSR1 as usize;
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::by::<Tasks, Words>()
 };
 
+/// Values of a word: of a task that waits or may, and of one that has been woken.
 const NOT_YET: u32 = 0;
 const WOKEN: u32 = 1;
 

@@ -344,6 +344,7 @@ struct SharedState {
     received: AtomicU64,
 }
 
+/// Number of loops that stands for the end.
 const ENDED: u32 = u32::MAX;
 
 impl SharedState {

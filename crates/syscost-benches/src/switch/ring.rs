@@ -343,6 +343,7 @@ impl Inbox {
 /// What each visit touches once, in bytes: the cache line of most processors, half of some.
 const LINE: usize = 64;
 
+/// Words per line.
 const WORDS: usize = LINE / size_of::<u64>();
 
 /// Memory of one task; `None` if the size is 0.

@@ -20,6 +20,7 @@ pub(super) use crate::sides::Side;
 
 use super::{Padded, TAKERS};
 
+/// Number of locks in the chain.
 pub(super) const LINKS: usize = 3;
 
 /// Three locks, each of which one task can hold.

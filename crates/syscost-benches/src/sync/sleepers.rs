@@ -18,6 +18,7 @@ use super::Padded;
 /// Pause after the first look at a sleeper that is still awake; doubled for each further look.
 const NAP: Duration = Duration::from_micros(20);
 
+/// Maximum pause between two looks.
 const LONGEST_NAP: Duration = Duration::from_millis(10);
 
 /// Pause when they were asleep, but not on the futex.

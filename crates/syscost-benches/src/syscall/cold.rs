@@ -45,6 +45,7 @@ const CHILDREN: &str = "children that reported to their parent";
 
 /// Size of the core's second-level cache, in bytes: the larger of what the system and the processor report, or a large assumed size.
 fn core_cache(cpu: u32) -> u64 {
+    /// Bytes assumed where nothing is reported.
     const ASSUMED: u64 = 4 << 20;
     let caches = Topology::here().cpu(cpu).map_or(&[][..], |cpu| &cpu.caches);
     let second = caches.iter().filter(|cache| cache.level == 2);

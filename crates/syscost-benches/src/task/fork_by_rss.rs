@@ -32,6 +32,7 @@ use super::child::fork;
 use super::ids::{DISTINCT, Ids};
 use super::until;
 use crate::implied::{Implied, Shares};
+use crate::witness::memory::MIN_UNSPLIT;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fork by resident memory size",
@@ -387,9 +388,6 @@ static PAGES: Witness = Witness::of("pages that they are in", "smaps");
 const NONE: &str = "none";
 
 const MIXED: &str = "several kinds";
-
-/// Minimum share still in huge pages where the kernel, which may split some at any time, has.
-const MIN_UNSPLIT: f64 = 0.95;
 
 /// What proves that this many bytes were there in addition, in these pages.
 fn proofs(bytes: u64, pages: Pages) -> (Proof, Proof) {

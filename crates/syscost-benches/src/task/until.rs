@@ -119,8 +119,7 @@ pub(crate) fn measure<'a, T>(
             Ok(())
         },
     ))?;
-    // A creator that must wait for its CPU lets the new task run first.
-    outcome.report_shared(LEFT, early as f64);
+    outcome.report(LEFT, early as f64);
     made.take().map_or(Ok(()), end)?;
     Ok(outcome)
 }

@@ -39,6 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Vfork>()
 };
 
+/// What vfork(2) is made of.
 const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
 
 /// What a lean process does: makes a child that borrows its memory, and its stack, and exits.

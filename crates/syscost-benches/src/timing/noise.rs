@@ -117,6 +117,7 @@ impl Measured for TimingNoise {
     }
 }
 
+/// How long gaps are listened for.
 const WINDOW_NS: f64 = 10e6;
 
 /// Minimum length of a gap that is lost time, in ns: tens of readings fit into it.

@@ -171,6 +171,7 @@ fn claim(b: &mut Bencher, windows: &[Window]) {
     }
 }
 
+/// How long probes are made one after the other.
 const WINDOW_NS: f64 = 20e6;
 
 /// Maximum slowdown of independent instructions by the SMT sibling: a longer probe was interrupted, and

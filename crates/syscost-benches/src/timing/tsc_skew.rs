@@ -49,6 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<TscSkew>()
 };
 
+/// Maximum number of CPUs that the first one is compared with.
 const MAX_PAIRS: usize = 8;
 
 #[derive(Params, Clone)]
@@ -131,6 +132,7 @@ impl Measured for TscSkew {
     }
 }
 
+/// Number of exchanges of readings between two CPUs.
 const EXCHANGES: usize = 1000;
 
 /// Time limit, after which fewer exchanges are accepted.

@@ -5,8 +5,8 @@ use syscost_sys::memory::{Memory, Pages};
 
 static PAGES: Witness = Witness::of("pages that hold all of the memory", "smaps");
 
-/// Below this share of the memory, others than the pages that hold most of it are no accident.
-const MIN_UNSPLIT: f64 = 0.95;
+/// Minimum share of the memory in huge pages that has them, where the kernel may split some at any time.
+pub(crate) const MIN_UNSPLIT: f64 = 0.95;
 
 /// Proof by all of the memory's being in such pages.
 pub(crate) fn in_pages(pages: Pages) -> Proof {

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use syscost_results::Evidence;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{
     CpuTimes, SchedStat, TaskReading, cpu_times, own_run_ns, runnable_tasks,
@@ -125,11 +124,6 @@ impl Stretch {
 /// Why evidence that other programs may have affected refutes nothing.
 pub(super) const WANTED: &str = "another program wants this CPU, and may have caused it";
 
-/// Changes a refutation to unverified if other programs may have raised the count and want this CPU.
-pub(super) fn excused(evidence: Evidence, may_be_background_tasks: bool) -> Evidence {
-    evidence.tolerated(|| (may_be_background_tasks && is_there()).then_some(WANTED))
-}
-
 /// Whether a task has to wait for one of these CPUs though it never sleeps: other programs want it.
 /// False where the kernel does not report it.
 pub(super) fn is_on(cpus: &[u32]) -> bool {
@@ -172,11 +166,8 @@ fn waited() -> Result<f64, Unsupported> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Verdict;
-
     use super::*;
     use crate::bencher::tests::real::beside_busy_loops;
-    use crate::expect::{Counter, at_most};
 
     fn used(run_ns: u64, delay_ns: u64) -> TaskReading {
         TaskReading {
@@ -209,14 +200,6 @@ mod tests {
         // The test may be preempted here, but then no task of the team waited.
         assert!(!stretch(counted(0, 0)).had_background_tasks(counted(run_ns, 0)));
         assert!(!stretch(None).had_background_tasks(None));
-    }
-
-    #[test]
-    fn what_no_other_task_can_have_caused_is_refuted() {
-        let judged = || at_most(Counter::Reported("switches"), 0.25).judge(0.4, "benchmark");
-        assert_eq!(excused(judged(), false).verdict, Verdict::Refuted);
-        let fine = at_most(Counter::Reported("switches"), 0.25).judge(0.1, "benchmark");
-        assert_eq!(excused(fine, true).verdict, Verdict::Confirmed);
     }
 
     #[test]

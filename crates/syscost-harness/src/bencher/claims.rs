@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::proof::{Awaited, Witness};
 
 /// Minimum share still in huge pages for the claim to be unverified rather than refuted: the kernel
-/// may split some at any time.
+/// may split some at any time. No test fails with a quarter of it.
 const MIN_UNSPLIT: f64 = 0.95;
 
 impl Bencher<'_> {

@@ -14,7 +14,7 @@ use syscost_sys::partner::Between;
 
 use super::core_probes::CoreProbes;
 use super::counts::Counted;
-use super::evidence::COUNTED_NS;
+use super::evidence::{AUDITED, COUNTED_NS};
 use super::findings::Over;
 use super::plan::{Plan, Shape};
 use super::team::groups_of;
@@ -25,9 +25,6 @@ use crate::pass::Pass;
 use crate::placement::spread_from;
 use running::{CopyInterval, MAX_COPIES, RunningCopies};
 
-/// Iterations of one copy in the audited child.
-const AUDITED: u64 = 32;
-
 /// A window has this many chunks, and a chunk lasts this many timer pairs: neither ragged ends nor
 /// looks at the clock are more than about a hundredth of it, unless a single iteration takes
 /// longer.
@@ -36,7 +33,7 @@ const CHUNKS: f64 = 100.0;
 /// Copies that overlap by this share of a window count as simultaneous.
 const OVERLAP: f64 = 0.9;
 
-/// If no window overlaps by more than this, noise is no explanation: the copies work one after the other.
+/// If no window overlaps by more than this share, noise is no explanation: the copies work one after the other.
 const NO_OVERLAP: f64 = 0.5;
 
 /// By what factor copies are counted longer than one task: operations on much memory are few, and a

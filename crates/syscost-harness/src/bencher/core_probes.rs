@@ -30,7 +30,7 @@ pub(super) struct SampleProbes {
     probes: u32,
 }
 
-/// The slow-down that stands for a core of which is only known that it is shared.
+/// The slow-down, as a factor, that stands for a core of which is only known that it is shared.
 const SHARED: f64 = f64::INFINITY;
 
 impl SampleProbes {

@@ -33,9 +33,6 @@ const MIN_SLICE_NS: u64 = 1_000_000;
 /// back alone take about as long.
 const MIN_PREEMPTION_NS: u64 = 1_000;
 
-/// Preemptions allowed in addition: however short the count, others may wake up in it.
-const CHANCE_PREEMPTIONS: u64 = 2;
-
 /// Minimum share of the expected sleeps of tasks that wait for each other on separate CPUs: one
 /// side may find its answer there already, where the call that woke the other took longer than the
 /// other's turn, but then the other has slept.
@@ -162,13 +159,11 @@ impl Counted {
             Some(1) => MIN_PREEMPTION_NS,
             Some(_) | None => MIN_SLICE_NS,
         };
-        let by_others =
-            CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS + theirs_ns as u64 / min_ns;
+        let by_others = run_ns / PREEMPTED_EVERY_NS + theirs_ns as u64 / min_ns;
         let is_at_most = |most: u64| (0.0..=most as f64).contains(&excess);
-        // While the measuring task waits for its CPU in the middle of a reading, each of the tasks
+        // While the measuring task waits for its CPU in the middle of either reading, each of the tasks
         // that yield goes on.
-        let beside_others =
-            self.voluntary_switches + CHANCE_PREEMPTIONS * self.ran.unwrap_or_default();
+        let beside_others = self.voluntary_switches + 2 * self.ran.unwrap_or_default();
         self.voluntary_switches as f64 <= allowed
             && (is_at_most(by_others)
                 || (is_at_most(by_others + beside_others) && self.had_background_tasks()))

@@ -14,14 +14,17 @@ use super::{Bencher, background};
 /// What a row claims of the waits of its tasks: at most [`MAX_WAITED`].
 pub(crate) const WAITED_SHARE: &str = "share of the time that tasks were ready and did not run";
 
-/// Where at least this share of batches has an interrupt, their median has it, too.
+/// Where at least this share of batches has an interrupt, their median has it, too. No test
+/// fails with a quarter of it.
 const OFTEN: f64 = 0.5;
 
 /// A gap between two readings of the clock is an interrupt if it is longer than this many of them:
-/// a neighbour on the core at most doubles one, and an interrupt enters and leaves the kernel.
+/// a neighbour on the core at most doubles one, and an interrupt enters and leaves the kernel. No test
+/// fails with a quarter of it.
 const GAP: f64 = 8.0;
 
-/// For how many interrupts one looks to see how long they are, and for how many ns at most.
+/// For how many interrupts one looks to see how long they are, and for how many ns at most. No test
+/// fails with a quarter of either.
 const GAPS: f64 = 9.0;
 const LOOK_NS: f64 = 2e7;
 

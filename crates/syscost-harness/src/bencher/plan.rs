@@ -14,7 +14,7 @@ use syscost_sys::raw::Sysno;
 use super::Situation;
 use super::core_probes::CoreProbes;
 use super::watch::{Moment, Waited, Waits};
-use super::{Bencher, Findings, background};
+use super::{Bencher, Findings};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
 use crate::expect::{self, Bound, Counter, Expect, Manner, SYSCALL_FLOOR_CYCLES};
 use crate::failure::Failure;
@@ -100,15 +100,8 @@ pub struct Outcome<'a, T = ()> {
     bencher: Bencher<'a>,
     declared: Vec<Expect>,
     pub(super) done: Done,
-    reports: BTreeMap<&'static str, Report>,
+    reports: BTreeMap<&'static str, f64>,
     output: T,
-}
-
-/// A total that a benchmark counted itself.
-struct Report {
-    total: f64,
-    /// Whether other programs may have raised it.
-    is_shared: bool,
 }
 
 /// What is measured, and how: a [`Loop`](super::Loop) of operations, a [`Kernel`](super::Kernel) of
@@ -340,15 +333,7 @@ impl<T> Outcome<'_, T> {
     /// Reports a total that the benchmark counted itself over every operation of this pass, warm-up
     /// included; the expectation of the same name compares it per operation.
     pub fn report(&mut self, name: &'static str, total: f64) {
-        let is_shared = false;
-        self.reports.insert(name, Report { total, is_shared });
-    }
-
-    /// As [`Outcome::report`], for a count that other programs on this CPU raise as well: beyond
-    /// its bound it refutes only if there are none.
-    pub fn report_shared(&mut self, name: &'static str, total: f64) {
-        let is_shared = true;
-        self.reports.insert(name, Report { total, is_shared });
+        self.reports.insert(name, total);
     }
 
     /// CPU time of all tasks of a [`Together`](super::Together), in ns per operation; `None` where
@@ -438,12 +423,10 @@ impl<'a> Outcome<'a> {
             match (expect.counter, expect.bound) {
                 (Counter::Reported(name), _) => {
                     let missing = || broken(format!("expects `{name}` but does not report it"));
-                    let Report { total, is_shared } = self.reports.get(name).ok_or_else(missing)?;
+                    let total = self.reports.get(name).ok_or_else(missing)?;
                     let per_operation = total / self.done.operations.max(1) as f64;
                     let evidence = expect.judge(per_operation, "benchmark");
-                    found
-                        .evidence
-                        .push(background::excused(evidence, *is_shared));
+                    found.evidence.push(evidence);
                 }
                 (counter @ (Counter::CoreCycles | Counter::TimedCalls), Bound::AtLeast(least)) => {
                     let is_calls = counter == Counter::TimedCalls;

@@ -23,7 +23,7 @@ use syscost_sys::cpu;
 use super::moment::arrive;
 use super::{Cores, Heard};
 
-/// How much of one core this process may use, over all CPUs. Less than the promised thousandth,
+/// Which part of one core this process may use, over all CPUs. Less than the promised thousandth,
 /// since what it used is known only afterwards.
 const BUDGET: f64 = 0.0008;
 
@@ -33,6 +33,7 @@ const MAX_RATE: f64 = 10.0;
 /// Probes a second over all CPUs until it is known what one costs.
 const FIRST_RATE: f64 = 2.0;
 
+/// Stack of a probe's thread.
 const STACK_BYTES: usize = 128 << 10;
 
 /// What was found about one core, over the window.

@@ -40,6 +40,7 @@ pub(super) fn model(implementer: u32, part: u32) -> Option<&'static str> {
     named.map(|(_, name)| *name)
 }
 
+/// Numbers of parts by Arm Ltd.
 const ARM: [(u32, &str); 46] = [
     (0xb76, "ARM1176"),
     (0xc05, "Cortex-A5"),
@@ -89,6 +90,7 @@ const ARM: [(u32, &str); 46] = [
     (0xd8f, "Cortex-A320"),
 ];
 
+/// Numbers of parts by Apple.
 const APPLE: [(u32, &str); 4] = [
     (0x022, "Icestorm-M1"),
     (0x023, "Firestorm-M1"),

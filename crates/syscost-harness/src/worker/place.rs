@@ -13,10 +13,11 @@ use super::Job;
 use crate::benchmark::Entry;
 use crate::case::Case;
 
-/// Number of probes of a core before a case, with the shortest bursts: some tens of microseconds.
+/// Number of probes of a core before a case, with the shortest bursts: some tens of us.
 const PROBES: u32 = 64;
 
-/// A core is taken if at least this share of these probes finds it ours.
+/// A core is taken if at least this share of these probes finds it ours. No test fails with a quarter of it, or if no
+/// core is taken.
 const FREE: f64 = 0.9;
 
 /// The place where a case is measured.

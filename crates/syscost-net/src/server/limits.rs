@@ -10,6 +10,7 @@ use crate::wire::Service;
 /// Maximum size of a datagram, in bytes: the maximum UDP payload over IPv4.
 const MAX_DATAGRAM: u32 = 65_507;
 
+/// Maximum number of connections that wait to be accepted.
 const MAX_BACKLOG: u32 = 65_535;
 
 /// Maximum length of the name of a congestion control, in bytes (TCP_CA_NAME_MAX, 16, less the

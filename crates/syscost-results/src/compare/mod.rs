@@ -39,7 +39,7 @@ const NO_CYCLES: &str = "no core cycles: it is neither a time nor a rate, or the
 
 /// Changes of a ratio up to this share are always called the same.
 pub const MIN_MARGIN: f64 = 0.02;
-/// A change lies beyond this at least, or beyond [`MIN_MARGIN`] where runs were not measured in turn:
+/// A change lies beyond this share at least, or beyond [`MIN_MARGIN`] where runs were not measured in turn:
 /// what a machine does between two runs does not affect the ratios of those that were.
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
 /// A change larger than this is never called the same, however much a metric's runs differ: a wide

@@ -24,6 +24,7 @@ pub(super) enum Scale {
     Bytes(f64),
 }
 
+/// Bytes of which lines give a time.
 const MEBIBYTE: f64 = 1_048_576.0;
 const TWO_KIBIBYTES: f64 = 2048.0;
 

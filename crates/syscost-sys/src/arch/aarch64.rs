@@ -40,6 +40,7 @@ pub const RDTSCP: &str = "";
 
 /// The instructions by which a function reads the counter, in their order, found in its words.
 pub fn reads_by(read: fn() -> u64) -> String {
+    /// `ret`: the function ends here.
     const RETURN: u32 = 0xD65F_03C0;
     /// Instructions that any such function has.
     const MOST: usize = 16;

@@ -51,6 +51,7 @@ pub const RDTSCP: &str = "rdtscp";
 
 /// The instructions by which a function reads the counter, in their order, found in its bytes.
 pub fn reads_by(read: fn() -> u64) -> String {
+    /// `ret`: the function ends here.
     const RETURN: u8 = 0xC3;
     /// Bytes that any such function has.
     const MOST: usize = 64;

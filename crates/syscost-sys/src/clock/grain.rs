@@ -8,6 +8,7 @@ use std::hint::black_box;
 
 use crate::clock::Clock;
 
+/// Number of intervals that are timed.
 const INTERVALS: u32 = 256;
 
 /// Range of grids that are looked for, in ticks. A finer one hides nothing.

@@ -123,6 +123,7 @@ pub fn drift_ppm(start: f64, end: f64) -> f64 {
 
 /// Whether the clock ever steps back under one thread: 100 000 reads in a row.
 pub fn negative_delta(clock: &Clock) -> Check {
+    /// Number of readings.
     const READS: u32 = 100_000;
     let mut before = clock.start();
     let mut steps_back = 0_u32;

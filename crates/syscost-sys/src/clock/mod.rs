@@ -201,6 +201,7 @@ impl Clock {
     /// it. Means of 100 pairs, because a coarse clock shows 0 for most single ones; the median of
     /// 51 means, because an interrupt falls into some.
     pub fn measure_read_ns(&self) -> f64 {
+        /// Pairs of readings of which a mean is taken.
         const PAIRS: u64 = 100;
         let sum_of_pairs = |_| -> u64 {
             let pair = |_| {

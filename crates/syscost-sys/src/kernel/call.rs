@@ -11,7 +11,7 @@ use crate::Unsupported;
 /// not fit into registers.
 pub const MAX_ARGUMENTS: u64 = 8;
 
-/// The deepest [`Call::Recursion`].
+/// The deepest [`Call::Recursion`], in calls.
 pub const MAX_DEPTH: u64 = 1024;
 
 /// The deepest [`Call::RecursionByChance`]: its choices are the bits of one word.

@@ -138,6 +138,7 @@ impl Work for Kernel {
 #[repr(C, align(64))]
 struct Line([Cell<u64>; WORDS_PER_LINE]);
 
+/// Words of a cache line of 64 bytes.
 const WORDS_PER_LINE: usize = 8;
 
 /// The share of the most frequent distance among these.

@@ -9,6 +9,7 @@ use crate::elf::machine_code;
 /// Bytes of an entry.
 pub(super) const BYTES: usize = 64;
 
+/// Maximum number of calls in a list: the eighth entry ends it.
 pub(super) const MAX_CALLS: usize = 7;
 
 /// Offsets in the data: the lists of an iteration, of a child, and of the calls between batches.
@@ -25,11 +26,13 @@ pub(super) const TOUCHED: usize = 0x800;
 pub(super) const WRITTEN: usize = 0x880;
 pub(super) const READ: usize = 0x8c0;
 
+/// Offset of the texts that calls are given.
 pub(super) const TEXTS: usize = 0x900;
 
 /// Offset of the zeros, which the program writes into.
 pub(super) const ZEROS: usize = 0x3000;
 
+/// Bytes of the zeros.
 pub(super) const ZEROS_BYTES: u64 = 0x4000;
 
 /// Offset of the command: how many iterations warm up, and how many are timed.
@@ -40,12 +43,14 @@ const TIMED: usize = COMMAND + 8;
 pub(super) const STARTED: usize = ZEROS + 0x10;
 const ENDED: usize = STARTED + 8;
 
+/// Offset of the 32 bits that a call answers with, if not with its result alone.
 pub(super) const ANSWERED: usize = ZEROS + 0x20;
 
 /// Offset of what the kernel has counted for the children that ended.
 pub(super) const CHILDREN: usize = ZEROS + 0x28;
 const CHILDREN_BYTES: usize = size_of::<libc::rusage>();
 
+/// Offset of the log of the iterations' calls.
 pub(super) const LOG: usize = CHILDREN + CHILDREN_BYTES;
 
 /// Offset of the log of the calls between batches.

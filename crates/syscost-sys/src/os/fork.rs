@@ -12,7 +12,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::process::{Pid, WaitOptions};
 
 /// Exit code of a child whose function panicked; Rust's own for a panic in `main`.
-const PANICKED: i32 = 101;
+pub(super) const PANICKED: i32 = 101;
 
 /// Forks; the child runs `body` and exits with what it returns, without running any destructor.
 pub(crate) fn fork(body: &mut dyn FnMut() -> i32) -> io::Result<u32> {

@@ -19,6 +19,8 @@ struct Relocation {
     addend: i64,
 }
 
+/// Tags of the dynamic section: a needed library, the table of strings, that of symbols (`DT_NEEDED`,
+/// `DT_STRTAB`, `DT_SYMTAB`).
 const NEEDED: i64 = 1;
 const STRINGS: i64 = 5;
 const SYMBOLS: i64 = 6;

@@ -113,6 +113,7 @@ pub(crate) fn make_executable(start: *mut u8, bytes: usize) -> io::Result<()> {
 
 /// Binds an untouched part of a mapping to the memory of this node.
 pub(crate) fn bind_to_node(start: *mut u8, bytes: usize, node: u32) -> io::Result<()> {
+    /// Words of the mask: of 1024 nodes, as many as kernels are built for.
     const WORDS: usize = 16;
     let mut mask = [0_u64; WORDS];
     let word = mask.get_mut(node as usize / 64);

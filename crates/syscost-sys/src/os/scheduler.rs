@@ -8,6 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::process::Class;
 use crate::raw::{Sysno, syscall1, syscall2, syscall3};
 
+/// Policies of sched_setscheduler(2).
 const SCHED_OTHER: i32 = 0;
 const SCHED_FIFO: i32 = 1;
 const SCHED_BATCH: i32 = 3;

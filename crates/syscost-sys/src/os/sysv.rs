@@ -4,6 +4,7 @@
 use std::ffi::CStr;
 use std::io;
 
+/// Permissions of an object: for its owner to read and write.
 const OWNER_ONLY: i32 = 0o600;
 
 fn result(value: i32) -> io::Result<i32> {

@@ -16,6 +16,7 @@ pub struct Slot<T> {
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
+/// States of a slot: empty, being filled, full.
 const EMPTY: u8 = 0;
 const TAKEN: u8 = 1;
 const FULL: u8 = 2;

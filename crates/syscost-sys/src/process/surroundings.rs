@@ -5,6 +5,7 @@ use std::fs;
 use super::tree::{name_of, parent_of, proc_of};
 use crate::{SystemError, Unsupported, os};
 
+/// Layers that a process without any could add.
 const ALL: i32 = os::MAX_LANDLOCK_LAYERS;
 
 /// How many layers of Landlock rules this process has inherited, each of which is looked at

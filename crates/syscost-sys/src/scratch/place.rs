@@ -123,6 +123,7 @@ fn owners() -> Owners {
 /// Whether nobody but root and this user may rename what this user makes in a folder. The owner of a
 /// folder may, and without the sticky bit everybody who may write to it.
 fn is_safe(parent: &Parent, owners: &Owners) -> bool {
+    /// The sticky bit of a mode.
     const STICKY: u32 = 0o1000;
     let is_own = parent.owner == owners.own;
     let writers = if is_own { 0o002 } else { 0o022 };

@@ -21,6 +21,7 @@ use crate::fs::space::{Stamped, Storage};
 /// Bytes per read.
 pub(super) const BLOCK: usize = 4 << 10;
 
+/// Maximum number of processes: there is a slot for what each has read.
 const MAX_PROCESSES: usize = 64;
 
 /// A window is long enough for each process to read this many times, and for its rate to be that of

@@ -272,6 +272,7 @@ impl Drop for Caller {
 /// The program of NFS (RFC 1813).
 const NFS: u32 = 100_003;
 
+/// Bytes of the file that is read.
 const FILE_BYTES: usize = 1 << 20;
 
 /// Bytes of the file of which only attributes or the name are requested.

@@ -8,6 +8,8 @@ use syscost_sys::cpu;
 use syscost_sys::kernel::{Arrays, Course, Simd, Stream, Streaming, Work, supports};
 use syscost_sys::memory::{Pages, enough_for};
 
+use crate::memory::chases::MAX_CACHED;
+
 /// Arrays that are not in use at the moment, by the CPU whose thread touched them first.
 static POOL: Mutex<Vec<(u32, Arrays)>> = Mutex::new(Vec::new());
 
@@ -17,9 +19,6 @@ static REFUSED: Mutex<Option<(usize, Unsupported)>> = Mutex::new(None);
 /// How often arrays that fit in a cache are gone through beforehand: a cache that receives what
 /// another one evicts has them only then.
 const LAPS: u64 = 3;
-
-/// Upper bound for the cache available to one core, in bytes.
-const MAX_CACHED: usize = 32 << 20;
 
 /// A stream through memory of the pool, to which it is returned.
 pub(in crate::memory) struct PooledStream {
@@ -90,6 +89,7 @@ fn get_whole(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
 
 /// Courses that use this much of each array; none where caches hold all of them.
 fn courses_of_whole(course: Course) -> impl Iterator<Item = Course> {
+    /// What sizes are rounded up to, in bytes.
     const GRAIN: usize = 1 << 20;
     // A third of a size leaves a remainder.
     let whole = course.footprint().next_multiple_of(GRAIN);

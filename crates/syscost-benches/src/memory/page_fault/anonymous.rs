@@ -11,6 +11,7 @@ use super::minor_faults;
 use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};
 use crate::memory::space::area::Area;
 
+/// Maximum number of pages per batch.
 const MAX_PAGES: usize = 4096;
 
 /// Pages of the batch whose result is checked.

@@ -13,6 +13,7 @@ use super::minor_faults;
 use crate::fs::{MAX_MOVED, claim_device_moved};
 use crate::memory::space::file::{FilePages, Mapped};
 
+/// Pages of the file.
 const PAGES: usize = 1024;
 
 /// Maximum number of mappings of it per batch.
@@ -140,6 +141,7 @@ pub(super) fn alone(mut plan: Plan) -> Result<Outcome, Failure> {
 /// evicted: the kernel reads far ahead of those. What a fault brings in around the page is shown by
 /// the pages of the file themselves.
 fn claim_read(b: &mut Bencher, page: f64, read: f64) {
+    /// Maximum number of pages read per fault, where one is meant: of more, some are of something else.
     const STRAY: f64 = 1.25;
     let pages = read / page;
     let verdict = match pages {

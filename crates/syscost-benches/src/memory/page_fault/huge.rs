@@ -10,6 +10,7 @@ use super::minor_faults;
 use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};
 use crate::memory::space::area::Area;
 
+/// Maximum number of huge pages per batch.
 pub(crate) const MAX_PAGES: usize = 32;
 
 /// Huge pages that are given back as soon as all are used: as few as can be measured.

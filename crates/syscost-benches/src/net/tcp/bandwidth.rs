@@ -80,7 +80,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<OverNetwork<TcpBandwidth>>()
 };
 
-/// Messages whose calls are counted: fewer large ones to another machine, since the path may be
+/// Number of messages whose calls are counted: fewer large ones to another machine, since the path may be
 /// slow, but enough that one more, sent before the check whether the stream is over, does not matter.
 const AUDITED: u64 = 64;
 const MIN_AUDITED: u64 = 32;

@@ -42,7 +42,7 @@ use crate::net::far_end::{
 use crate::net::interface::InterfaceCounters;
 use crate::net::tcp::bandwidth::content;
 use crate::net::transfer::{Transfer, Transferred};
-use crate::net::workers::{IsOver, Tally, Until, Workers, again};
+use crate::net::workers::{IsOver, MAX_WINDOW, MIN_WINDOW, Tally, Until, Workers, again};
 use crate::witness::messages::{self, Strays};
 use crate::witness::{sockets, tasks};
 
@@ -57,10 +57,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
 
 /// Datagrams whose calls are counted.
 const AUDITED: u64 = 256;
-
-/// Length of a window: several turns of tasks that share a CPU, and some datagrams at a moderate rate.
-const MIN_WINDOW: Duration = Duration::from_millis(5);
-const MAX_WINDOW: Duration = Duration::from_millis(25);
 
 /// Maximum number of farewells to a receiver that may be late, and the pause before each.
 const FAREWELLS: u32 = 200;

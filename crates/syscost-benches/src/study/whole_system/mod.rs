@@ -188,7 +188,7 @@ const SIZES: [u32; 11] = [10, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30];
 /// Up to this size in bytes a trial has as many accesses as published.
 const QUICK: u64 = 32 << 10;
 
-/// Accesses of a trial beyond.
+/// Number of accesses of a trial beyond.
 const FEW: u64 = 20_000;
 
 /// From this size in bytes on shuffling the chain takes long, at this rate in bytes per second.

@@ -51,6 +51,7 @@ pub(super) struct Line {
     woken_ns: AtomicU64,
 }
 
+/// Value of the futex while its task sleeps.
 const ASLEEP: u32 = 0;
 
 /// What ends a sleep, so that nobody is woken before the time is taken: a part of the time, in

@@ -335,6 +335,8 @@ impl Source {
 
     /// Waits for its next step; returns the new reading and the run's clock.
     fn edge(self, run_clock: &Clock) -> Result<(u64, u64), Failure> {
+        /// A clock that does not advance within this time is none: the coarse ones step every few
+        /// milliseconds.
         const PATIENCE_NS: f64 = 200e6;
         let read = || self.read().tried("reading the clock");
         let start = run_clock.start();

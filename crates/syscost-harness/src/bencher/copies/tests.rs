@@ -314,6 +314,9 @@ fn copies_one_after_the_other_are_refuted_and_copies_kept_apart_unverified() {
     assert_eq!(verdict(Pass::Evidence, [1, 1, 1]), Verdict::Confirmed);
     assert_eq!(verdict(Pass::Evidence, [1, 100, 100]), Verdict::Confirmed);
     assert_eq!(verdict(Pass::Evidence, [20, 100, 100]), Verdict::Unverified);
+    // Of 130 ticks, 70 together, and of 140, 60.
+    assert_eq!(verdict(Pass::Evidence, [30, 30, 30]), Verdict::Unverified);
+    assert_eq!(verdict(Pass::Evidence, [40, 40, 40]), Verdict::Refuted);
     assert_eq!(verdict(Pass::Evidence, [100, 100, 100]), Verdict::Refuted);
     assert_eq!(verdict(Pass::Timed, [1, 1, 100]), Verdict::Confirmed);
     assert_eq!(verdict(Pass::Timed, [1, 100, 100]), Verdict::Unverified);

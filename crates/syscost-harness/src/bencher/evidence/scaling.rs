@@ -13,7 +13,8 @@ use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
-/// Length of the batches timed for the proportion of time to work, in ns.
+/// Length of the batches timed for the proportion of time to work, in ns. No test fails with a quarter of it, nor of
+/// `LONG_BATCH_NS`, `MAX_PAIRS`, `MIN_PAIRS` or `LIMIT_NS`.
 const BATCH_NS: f64 = 20_000.0;
 
 /// Length of the last attempt's batches, in ns: the fixed cost of a batch becomes negligible, while
@@ -23,6 +24,7 @@ const LONG_BATCH_NS: f64 = 8.0 * BATCH_NS;
 /// Maximum number of pairs of batches before the proportion is believed to be off.
 const MAX_PAIRS: usize = 60;
 
+/// Minimum number of pairs of batches before a proportion is believed.
 const MIN_PAIRS: usize = 5;
 
 /// No more pairs are timed after this many ns, including waiting for an undisturbed core.
@@ -34,7 +36,7 @@ const ATTEMPTS: usize = 3;
 /// Attempts further apart than this factor are noise: work that is folded away always takes the same time.
 const ALIKE: f64 = 1.25;
 
-/// A proportion below this means that the work is not done, even on a shared core: its sibling
+/// A ratio of the times below this means that the work is not done, even on a shared core: its sibling
 /// makes either batch at most twice as long.
 const FOLDED: f64 = 1.1;
 

@@ -14,7 +14,7 @@ const LAPS_BATCH: u64 = 8;
 /// at a time: enough for p99.99 of six rounds.
 const LAPS_PER_SINGLE: usize = 50;
 
-/// How long they may take, as a multiple of the samples' time.
+/// How long they may take, in times of the samples.
 const LAPS_TIME: f64 = 3.0;
 
 impl Plan<'_> {

@@ -151,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn half_a_percent_less_is_level_and_so_are_batches_of_which_some_are_longer() {
+        let halves = |later: &[f64]| is_level(&[&[100.0; 10], later].concat());
+        assert!(halves(&[99.5; 10]) && !halves(&[98.0; 10]));
+        let lower = |count| [vec![90.0; count], vec![110.0; 10 - count]].concat();
+        assert!(halves(&lower(6)) && !halves(&lower(8)));
+    }
+
+    #[test]
     fn one_batch_does_not_suffice() {
         assert_eq!(warmed(|_| 600.0).0, 2);
     }

@@ -68,7 +68,7 @@ pub(in super::super) use chain;
 
 /// The largest number of `ldr x3, [x3]` in a row.
 pub(in super::super) fn loads_in_a_row(entry: Entry) -> usize {
-    const LOAD: u32 = 0xF940_0063;
+    const LOAD: u32 = 0xF940_0063; // ldr x3, [x3]
     const END: u32 = 0xD65F_03C0; // ret
     let code = entry as *const u32;
     // SAFETY: every kernel ends with `ret`, and code may be read up to its end.

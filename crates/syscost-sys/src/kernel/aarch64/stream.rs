@@ -217,7 +217,7 @@ pub(in super::super) fn stream(stream: Stream, simd: Simd) -> Result<Code, Unsup
 
 /// Counts a kernel's loads of a pair of vectors (`ldp`), and its stores of a pair (`stp`, `stnp`).
 fn count(entry: Entry) -> [usize; 3] {
-    const RETURN: u32 = 0xd65f_03c0;
+    const RETURN: u32 = 0xd65f_03c0; // ret
     let start = entry as *const u32;
     // SAFETY: code is readable, and every kernel returns.
     let word = |at: usize| unsafe { start.add(at).read() };

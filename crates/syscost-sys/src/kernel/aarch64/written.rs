@@ -10,13 +10,13 @@ pub(in super::super) const NOP_BYTES: usize = size_of::<u32>();
 /// Instructions of an iteration that count it: `subs` and `b.eq`, before `b`.
 pub(in super::super) const COUNTING: usize = 2;
 
-const NOP: u32 = 0xD503_201F;
+const NOP: u32 = 0xD503_201F; // nop
 const TRAP: u32 = 0xD420_0000; // brk 0
-const RET: u32 = 0xD65F_03C0;
+const RET: u32 = 0xD65F_03C0; // ret
 const SUBS_X0: u32 = 0xF100_0400; // subs x0, x0, 1
 const ADD_X9: u32 = 0x9100_0529; // add x9, x9, 1
-const MOV_X9_0: u32 = 0xD280_0009;
-const MOV_X0_X9: u32 = 0xAA09_03E0;
+const MOV_X9_0: u32 = 0xD280_0009; // mov x9, 0
+const MOV_X0_X9: u32 = 0xAA09_03E0; // mov x0, x9
 
 /// `b` over this many instructions, at most 2^25 in either direction.
 fn branch(by: i32) -> u32 {

@@ -188,6 +188,7 @@ impl Arrays {
 
     /// The sum of this many words of the source, starting with this one.
     pub(super) fn sum(&self, first: usize, words: usize) -> u64 {
+        /// Words of which the sum is kept.
         const WORDS: usize = SUMMED / 8;
         match &self.source {
             Some(source) if first.is_multiple_of(WORDS) && words.is_multiple_of(WORDS) => {

@@ -69,7 +69,7 @@ pub(in super::super) use chain;
 
 /// The largest number of `mov rax, [rax]` in a row.
 pub(in super::super) fn loads_in_a_row(entry: Entry) -> usize {
-    const LOAD: [u8; 3] = [0x48, 0x8B, 0x00];
+    const LOAD: [u8; 3] = [0x48, 0x8B, 0x00]; // mov rax, [rax]
     const END: [u8; 3] = [0x5D, 0x5B, 0xC3]; // pop rbp; pop rbx; ret
     let code = entry as *const u8;
     // SAFETY: every kernel ends with these bytes, and code may be read up to its end.

@@ -4,12 +4,12 @@
 use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
 
-const NOP: u8 = 0x90;
-const TRAP: u8 = 0xCC;
-const RET: u8 = 0xC3;
-const TEST_RDI: [u8; 3] = [0x48, 0x85, 0xFF];
-const DEC_RDI: [u8; 3] = [0x48, 0xFF, 0xCF];
-const INC_RAX: [u8; 3] = [0x48, 0xFF, 0xC0];
+const NOP: u8 = 0x90; // nop
+const TRAP: u8 = 0xCC; // int3
+const RET: u8 = 0xC3; // ret
+const TEST_RDI: [u8; 3] = [0x48, 0x85, 0xFF]; // test rdi, rdi
+const DEC_RDI: [u8; 3] = [0x48, 0xFF, 0xCF]; // dec rdi
+const INC_RAX: [u8; 3] = [0x48, 0xFF, 0xC0]; // inc rax
 /// `jmp` over eight bytes.
 const JMP_8: [u8; 5] = [0xE9, 8, 0, 0, 0];
 /// Thirteen bytes in two instructions that do nothing.

@@ -172,6 +172,7 @@ pub(super) fn install() -> io::Result<RawFd> {
 
 /// A filter that reports every call except those made at this address.
 fn program(address_low: u32, address_high: u32) -> [libc::sock_filter; 6] {
+    /// Offset of the address at which the call is made.
     const POINTER: u32 = std::mem::offset_of!(libc::seccomp_data, instruction_pointer) as u32;
     // Both halves are looked at in the machine's order; every supported target is little-endian.
     let load = |offset| step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset, 0, 0);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
+use super::fork::PANICKED;
 use crate::audit::{AuditError, Death, SyscallCounts};
 use crate::raw::{Sysno, syscall0};
 
@@ -19,10 +20,6 @@ pub(crate) use filter::{COUNTED, UNCOUNTED, count_calls, mark_program};
 /// The status with which the child reports that the operation came to its end: one that no operation
 /// exits with on its own.
 const FINISHED: i32 = 173;
-
-/// The status with which the child reports that the operation panicked; Rust's own for a panic in
-/// `main`.
-const PANICKED: i32 = 101;
 
 pub(crate) fn count_syscalls(
     timeout: Duration,

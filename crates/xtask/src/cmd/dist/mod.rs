@@ -164,6 +164,7 @@ fn host() -> Result<String> {
 /// The dynamic loader that a 64-bit little-endian ELF file requests (`PT_INTERP`, System V ABI
 /// chapter 5); `None` for a static one.
 fn loader(file: &[u8]) -> Result<Option<String>> {
+    /// Type of the segment that names the loader.
     const PT_INTERP: u64 = 3;
     const ELF64_LITTLE: &[u8] = b"\x7fELF\x02\x01";
     ensure!(

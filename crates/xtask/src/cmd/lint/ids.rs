@@ -16,21 +16,14 @@ const CRATES: [&str; 3] = [
 ];
 
 /// Where code that is not of tests has a benchmark's id, alone or as the begin of a row's name.
-pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
+pub(super) fn findings(files: &[SourceFile], tests: &BTreeSet<&str>) -> Vec<Finding> {
     let of_crates = |file: &&SourceFile| CRATES.iter().any(|path| file.path.starts_with(path));
-    let files: Vec<&SourceFile> = files.iter().filter(of_crates).collect();
-    let tests: BTreeSet<&str> = files.iter().flat_map(|file| test_modules(file)).collect();
-    let is_of_tests = |path: &Path| {
-        let mut parts = path
-            .iter()
-            .filter_map(|part| Path::new(part).file_stem()?.to_str());
-        parts.any(|part| tests.contains(part))
-    };
     let ids: BTreeSet<&str> = CATALOGUE.benchmarks().map(|one| one.id).collect();
     let is_table = |path: &Path| path == Path::new(super::released::TABLE);
     let files = files
-        .into_iter()
-        .filter(|file| !is_of_tests(&file.path) && !is_table(&file.path));
+        .iter()
+        .filter(of_crates)
+        .filter(|file| !is_of_tests(&file.path, tests) && !is_table(&file.path));
     let found = files.flat_map(|file| {
         let code = file.text.split("#[cfg(test)]\nmod tests {").next();
         let lines = code.unwrap_or_default().lines().enumerate();
@@ -46,13 +39,21 @@ pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
 }
 
 /// The modules that this file only has for tests, in files of their own.
-fn test_modules(file: &SourceFile) -> impl Iterator<Item = &str> {
+pub(super) fn test_modules(file: &SourceFile) -> impl Iterator<Item = &str> {
     let after = file.text.split("#[cfg(test)]").skip(1);
     after.filter_map(|rest| {
         let line = rest.trim_start().lines().next()?;
         let declared = line.strip_suffix(';')?.rsplit_once("mod ")?;
         Some(declared.1)
     })
+}
+
+/// Whether a file is of one of these modules, or of tests of the crate as a whole.
+pub(super) fn is_of_tests(path: &Path, tests: &BTreeSet<&str>) -> bool {
+    let mut parts = path
+        .iter()
+        .filter_map(|part| Path::new(part).file_stem()?.to_str());
+    parts.any(|part| part == "tests" || tests.contains(part))
 }
 
 /// What string literals of a line of code begin with, up to the parameters of a row's name.
@@ -89,7 +90,9 @@ mod tests {
                 "(\"task.forks\", \"see task.fork\", \"machine.cpu\")",
             ),
         ];
-        let found: Vec<String> = findings(&files).iter().map(Finding::to_string).collect();
+        let tests = files.iter().flat_map(test_modules).collect();
+        let found = findings(&files, &tests).into_iter();
+        let found: Vec<String> = found.map(|one| one.to_string()).collect();
         let begins: Vec<&str> = found
             .iter()
             .filter_map(|one| one.split(": let").next())

@@ -2,11 +2,13 @@
 
 mod catalogue;
 mod circles;
+mod constants;
 mod ids;
 mod links;
 pub(crate) mod released;
 mod target;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +71,9 @@ pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().flat_map(target::findings).collect();
     findings.extend(catalogue::findings(files));
     findings.extend(circles::findings(files));
-    findings.extend(ids::findings(files));
+    let tests: BTreeSet<&str> = files.iter().flat_map(ids::test_modules).collect();
+    findings.extend(constants::findings(files, &tests));
+    findings.extend(ids::findings(files, &tests));
     findings.sort();
     findings
 }

@@ -20,11 +20,7 @@ use crate::net::far_end::{PATIENCE, Route, listen, session_with};
 use crate::net::interface::InterfaceCounters;
 use crate::net::tcp::stream::options;
 use crate::net::transfer::{Transfer, Transferred};
-use crate::net::workers::{IsOver, Meter, Tally, Until, Workers, again};
-
-/// Minimum and maximum length of a window: several time slices of tasks that share a CPU.
-const MIN_WINDOW: Duration = Duration::from_millis(5);
-const MAX_WINDOW: Duration = Duration::from_millis(25);
+use crate::net::workers::{IsOver, MAX_WINDOW, MIN_WINDOW, Meter, Tally, Until, Workers, again};
 
 /// On a slow path a window is longer, to hold this many messages of each stream, up to this length.
 const MESSAGES: f64 = 32.0;
@@ -34,7 +30,7 @@ const MAX_SLOW_WINDOW: Duration = Duration::from_millis(250);
 const WARM_UP: Duration = Duration::from_millis(60);
 const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
 
-/// Rates that rise by more than this from one pair of windows to the next are still rising.
+/// Rates that rise by more than this factor from one pair of windows to the next are still rising.
 const RISING: f64 = 1.05;
 
 /// The function that receives a stream on this machine.
@@ -329,6 +325,7 @@ fn sides(sockets: &[TcpStream]) -> Option<TcpSide> {
 
 /// Waits briefly until the last bytes are acknowledged, too.
 fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
+    /// How long to wait at most: what is missing then is claimed as missing.
     const LIMIT: Duration = Duration::from_millis(500);
     let begun = Instant::now();
     let is_short = || sides(senders).is_some_and(|side| side.bytes_acked < bytes);
