@@ -24,11 +24,12 @@ extern "C" {
 /* A function that is measured. */
 struct syscost_function;
 
-/* Adds a function. Its row has this name, two words with a dot between them, of small letters, digits and `_`, as "text.strtoul".
+/* Adds a function. Its row has this name, words with a dot between them, each of small letters, digits and `_`, as "text.strtoul".
  *
  * For each process that measures, setup() returns what op() is given: one that returns NULL fails, and the row says so. It may be
  * NULL itself, as may teardown(). op() is one operation. What it returns is used, so that no compiler removes what computes it:
- * return something that depends on all that is to be done. A call by pointer, some nanosecond, is part of the price. */
+ * return something that depends on all that is to be done. A call by pointer, some nanosecond, is part of the price. It prints nothing to
+ * standard output, and neither throws nor jumps out. */
 struct syscost_function *syscost_op(const char *name, void *(*setup)(void), uint64_t (*op)(void *state), void (*teardown)(void *state));
 
 /* Declares how often something happens in one operation, from `low` to `high` times (INFINITY: no limit): otherwise the row has no

@@ -37,6 +37,12 @@ static uint64_t allocates(void *unused) {
     return work(unused);
 }
 
+static uint64_t aligns(void *unused) {
+    void *volatile block = aligned_alloc(64, 128);
+    free(block);
+    return work(unused);
+}
+
 static uint64_t calls_the_kernel(void *unused) {
     return work(unused) + getppid();
 }
@@ -72,6 +78,7 @@ int main(int count, char **arguments) {
         {"lie.returns_early", returns_early, NULL},
         {"lie.sleeps", sleeps, NULL},
         {"lie.allocates", allocates, NULL},
+        {"lie.aligns", aligns, NULL},
         {"lie.calls_the_kernel", calls_the_kernel, NULL},
         {"lie.fails", fails, NULL},
         {"lie.crashes", crashes, NULL},

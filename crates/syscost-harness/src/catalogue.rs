@@ -23,7 +23,7 @@ pub struct Catalogue {
 pub enum NotAdded {
     /// One has another name than benchmarks have.
     #[error(
-        "`{0}` is no id of a benchmark, which is two names with a dot between them, each of small letters, digits and `_`: `text.sort`"
+        "`{0}` is no id of a benchmark, which is names with a dot between them, each a small letter with small letters, digits and `_` behind it: `text.sort`"
     )]
     NoId(&'static str),
     /// One is in a group of syscost's.
@@ -117,7 +117,7 @@ impl Catalogue {
         let group = |(name, entries): (_, Vec<Entry>)| Group {
             name,
             title: "functions of this program",
-            source: "",
+            source: "//! What this program adds to syscost's rows.",
             // They live as long as the program, as those of its own lists do.
             benchmarks: entries.leak(),
             hidden: false,
@@ -128,6 +128,11 @@ impl Catalogue {
 
     fn own(&self) -> &[Group] {
         self.own.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a program has added benchmarks of its own.
+    pub fn has_own(&self) -> bool {
+        !self.own().is_empty()
     }
 
     /// The groups, hidden ones included, in the report's order.
@@ -143,8 +148,11 @@ impl Catalogue {
     /// What is measured and listed where nothing is named: the program's own benchmarks, or, where it has none, all
     /// that are not hidden.
     pub fn default_benchmarks(&self) -> impl Iterator<Item = &'static Entry> {
-        let has_own = !self.own().is_empty();
-        let groups = if has_own { self.own() } else { self.groups };
+        let groups = if self.has_own() {
+            self.own()
+        } else {
+            self.groups
+        };
         let groups = groups.iter().filter(|group| !group.hidden);
         groups.flat_map(|group| group.benchmarks)
     }

@@ -53,7 +53,7 @@ pub use syscost_harness::prelude;
 ///     title: "square root",
 ///     measure: |plan| {
 ///         let mut x = 2.0_f64;
-///         plan.measure(Loop::infallible(move || {
+///         plan.measure(Loop::function(move || {
 ///             x = (x + 2.0).sqrt();
 ///             x
 ///         }))
@@ -126,6 +126,12 @@ pub fn main() -> u8 {
         Ok(Err(_)) => exit::PANICKED,
         Err(_) => dispatch(),
     }
+}
+
+/// What this program is called by: one with benchmarks of its own as it was called.
+fn own_name() -> String {
+    let called = env::args().next().filter(|_| CATALOGUE.has_own());
+    called.unwrap_or_else(|| "syscost".to_owned())
 }
 
 /// Minimum address space, in bytes: with less, the catalogue cannot be listed, and an allocation

@@ -90,7 +90,8 @@ impl Observer for Progress {
                 let mut line = format!("{}measuring {}", self.which, sentence::count(rows, "row"));
                 if let Some(journal) = journal {
                     line += &format!(
-                        "; if interrupted, resume with: syscost {} --resume {}",
+                        "; if interrupted, resume with: {} {} --resume {}",
+                        crate::own_name(),
                         self.command,
                         journal.display()
                     );

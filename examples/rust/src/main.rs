@@ -16,7 +16,7 @@ const UNSTABLE: Benchmark = Benchmark {
     expect: &[exactly(Counter::Allocations, 0.0)],
     measure: |plan| {
         let (numbers, mut sorted) = (numbers(), numbers());
-        plan.measure(Loop::infallible(|| {
+        plan.measure(Loop::function(|| {
             sorted.copy_from_slice(&numbers);
             sorted.sort_unstable();
             sorted[500]
@@ -31,7 +31,7 @@ const STABLE: Benchmark = Benchmark {
     expect: &[exactly(Counter::Allocations, 1.0)],
     measure: |plan| {
         let (numbers, mut sorted) = (numbers(), numbers());
-        plan.measure(Loop::infallible(|| {
+        plan.measure(Loop::function(|| {
             sorted.copy_from_slice(&numbers);
             sorted.sort();
             sorted[500]

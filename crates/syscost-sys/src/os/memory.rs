@@ -1,6 +1,7 @@
 //! Mappings of anonymous memory, and what allocates them.
 #![allow(unsafe_code)] // system calls on mappings
 
+use std::collections::BTreeSet;
 use std::io;
 use std::ptr;
 
@@ -94,14 +95,24 @@ pub(crate) fn map_blocks_from(_: usize) -> io::Result<()> {
     Err(Errno::NOTSUP.into())
 }
 
-/// The functions of the C library that allocate.
-pub(crate) fn allocators() -> [*const u64; 4] {
-    [
+/// The functions of the C library that allocate, no more at a time than there are debug registers.
+pub(crate) fn allocators() -> [Vec<*const u64>; 2] {
+    unsafe extern "C" {
+        safe fn valloc(bytes: libc::size_t) -> *mut libc::c_void;
+    }
+    let common = vec![
         libc::malloc as *const u64,
         libc::calloc as *const u64,
         libc::realloc as *const u64,
         libc::posix_memalign as *const u64,
-    ]
+    ];
+    // Some are one function of two names.
+    let aligned = BTreeSet::from([
+        libc::aligned_alloc as *const u64,
+        libc::memalign as *const u64,
+        valloc as *const u64,
+    ]);
+    [common, aligned.into_iter().collect()]
 }
 
 /// Makes a mapping readable and executable, and no longer writable.

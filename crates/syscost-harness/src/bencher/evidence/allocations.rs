@@ -15,31 +15,35 @@ impl Plan<'_> {
     pub(super) fn judge_allocations(
         &mut self,
         operations: u64,
-        run: impl FnOnce(&mut dyn FnMut(Operations) -> Result<(), Failure>) -> Result<(), Failure>,
+        mut run: impl FnMut(&mut dyn FnMut(Operations) -> Result<(), Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         const SOURCE: &str = "debug registers";
         let Some(expect) = self.find(|counter| counter == Counter::Allocations) else {
             return Ok(());
         };
-        let counted = match Allocations::begin() {
-            Ok(allocations) => {
-                let mut counted: Result<u64, String> = Ok(0);
-                run(&mut |operations| {
-                    let before = allocations.count();
-                    operations()?;
-                    let made = allocations.count().and_then(|after| Ok(after - before?));
-                    counted = (counted.as_ref().copied().map_err(String::clone))
-                        .and_then(|sum| Ok(sum + made.map_err(|error| error.to_string())?));
-                    Ok(())
-                })?;
-                self.done.operations += operations;
-                counted
-            }
-            Err(reason) => Err(reason.to_string()),
-        };
-        self.findings.evidence.push(match counted {
-            Ok(count) => expect.judge_count(count, operations, SOURCE),
-            Err(reason) => expect.unverified(SOURCE, reason),
+        let (mut count, mut uncounted) = (0, None);
+        for group in 0..Allocations::GROUPS {
+            let allocations = match Allocations::begin(group) {
+                Ok(allocations) => allocations,
+                Err(reason) => {
+                    uncounted = Some(reason.to_string());
+                    break;
+                }
+            };
+            run(&mut |operations| {
+                let before = allocations.count();
+                operations()?;
+                match allocations.count().and_then(|after| Ok(after - before?)) {
+                    Ok(made) => count += made,
+                    Err(error) => uncounted = Some(error.to_string()),
+                }
+                Ok(())
+            })?;
+            self.done.operations += operations;
+        }
+        self.findings.evidence.push(match uncounted {
+            None => expect.judge_count(count, operations, SOURCE),
+            Some(reason) => expect.unverified(SOURCE, reason),
         });
         Ok(())
     }
