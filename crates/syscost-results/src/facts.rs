@@ -122,12 +122,15 @@ macro_rules! machine {
         const MACHINE: &[Field] =
             &[$(field!(concat!("machine.", stringify!($field)), $words, $affects, $varies)),+];
 
+        /// A fact without a line here does not compile.
+        const _: fn(fn() -> Machine) -> Machine = |any| Machine { $($field: any().$field),+ };
+
         impl Machine {
             /// Its facts with their paths in the document, those first that change most: each
             /// weakness of the CPU is one and each word of the kernel's command line; so are all
             /// caches together, and all memory modules. What is not known is left out.
             pub fn facts(&self) -> Vec<(String, Value)> {
-                let Machine { $($field),+ } = self;
+                $(let $field = &self.$field;)+
                 let mut facts = Vec::new();
                 $(facts.extend(leaves(
                     concat!("machine.", stringify!($field)),
@@ -138,7 +141,7 @@ macro_rules! machine {
 
             /// Clears whatever the table does not call public.
             pub(crate) fn anonymize(&mut self) {
-                let Machine { $($field),+ } = self;
+                $(let $field = &mut self.$field;)+
                 $(machine!(@$seen_by $field);)+
             }
         }

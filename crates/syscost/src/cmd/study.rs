@@ -388,7 +388,10 @@ mod tests {
             .expect("every name is one of the catalogue");
         for name in &selected {
             let is_there = |row: &Row| means(name, &row.name());
-            assert!(rows.iter().any(is_there), "{name}");
+            assert!(
+                rows.iter().any(is_there),
+                "`ours = {name}` in a study.toml is no row any more: name the one that it is now"
+            );
         }
         assert!(selectors(&studies, true, &Testbed::plain()).len() >= selected.len());
     }
