@@ -18,7 +18,7 @@ use crate::view;
 pub(crate) const GAP: usize = 2;
 /// Indent of a name below a heading.
 pub(crate) const INDENT: usize = 2;
-/// Names are not made narrower than this.
+/// Names are not made narrower than this many columns.
 const MIN_NAME: usize = 22;
 /// A column of this rank or a higher one is left out before any sign is.
 const LUXURY: u8 = 8;

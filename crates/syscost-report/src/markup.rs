@@ -30,6 +30,7 @@ pub(crate) fn name(name: &str) -> Markup {
 
 /// A text whose long words, which may be names of rows, may be broken between their parts.
 pub(crate) fn broken(text: &str) -> Markup {
+    /// Words of no more characters are not broken.
     const LONG: usize = 20;
     html! {
         @for word in text.split_inclusive(' ') {

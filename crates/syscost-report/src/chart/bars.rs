@@ -9,7 +9,7 @@ use super::{
     named::{Figure, Named},
 };
 
-/// Minimum height of a row: with its name beside it, and with its name above it.
+/// Minimum height of a row, in pixels: with its name beside it, and with its name above it.
 const ROW: f64 = 24.0;
 const ROW_BENEATH: f64 = 20.0;
 /// Distance from the plot to the figures, which have a column of their own so that none covers a

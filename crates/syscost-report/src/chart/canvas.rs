@@ -247,6 +247,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
+    /// The number of shapes.
     pub(super) const COUNT: usize = 6;
 
     /// The shape of the series with this index.

@@ -94,7 +94,7 @@ pub(super) mod tests {
     use super::*;
 
     /// What is seen by those who lack the cones for long waves, and by those who lack the ones for
-    /// middle waves: Machado, Oliveira and Fernandes (2009), of full severity.
+    /// middle waves: each factor of Machado, Oliveira and Fernandes (2009), of full severity.
     const BLINDNESS: [[[f64; 3]; 3]; 2] = [
         [
             [0.152_286, 1.052_583, -0.204_868],

@@ -13,10 +13,10 @@ use super::{
 };
 use crate::names::wrapped;
 
-/// Height of the plot: wide, and narrow in a page.
+/// Height of the plot, in pixels: wide, and narrow in a page.
 const HEIGHT: f64 = 260.0;
 const HEIGHT_IN_PAGE: f64 = 200.0;
-/// Height of the horizontal axis.
+/// Height of the horizontal axis, in pixels.
 const BENEATH: f64 = 44.0;
 /// Distance from the plot to the lines' names, with room for a sample of the line.
 const BESIDE: f64 = 34.0;

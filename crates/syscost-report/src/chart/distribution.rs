@@ -15,7 +15,7 @@ use super::{
 const POINTS: usize = 60;
 /// Height of a round in a row's details.
 const ROUND: f64 = 14.0;
-/// Quantiles that the axis covers: a few late samples beyond them would squeeze all others
+/// Quantiles that the axis covers, as shares: a few late samples beyond them would squeeze all others
 /// together.
 const SHOWN: (f64, f64) = (0.01, 0.95);
 
@@ -39,7 +39,7 @@ fn fit(samples: &[Vec<f64>], plot: (f64, f64)) -> Scale {
     Scale::fit(ends, Begin::Near, plot)
 }
 
-/// Room to the right of a plot for an arrow and half a tick label.
+/// Room to the right of a plot for an arrow and half a tick label, in pixels.
 const BESIDE: f64 = 26.0;
 
 /// How much lies outside the axis, which is reported but not drawn: `◂ 1 %, 5 % beyond ▸`.

@@ -16,7 +16,7 @@ const TITLE_LINE: f64 = 20.0;
 const TITLE_TYPE: f64 = 1.4;
 /// Line height of a name.
 pub(super) const NAME_LINE: f64 = 14.0;
-/// Height of a vertical axis' title above its plot, and of a horizontal axis beneath it: ticks and title.
+/// Height of a vertical axis' title above its plot, and of a horizontal axis beneath it, in pixels: ticks and title.
 pub(super) const ABOVE: f64 = 18.0;
 pub(super) const BENEATH: f64 = 40.0;
 /// Width of a sample of a run's look in the legend.
@@ -308,7 +308,7 @@ impl Frame<'_> {
 
 /// Labels of a horizontal axis, centred on their ticks: all of them, or every n-th as room allows.
 pub(super) fn labels_beneath(canvas: &mut canvas::Canvas, labels: &[(f64, String)], y: f64) {
-    /// Minimum distance between two labels.
+    /// Minimum distance between two labels, in pixels.
     const GAP: f64 = 4.0;
     let width = canvas.width();
     let half = |label: &str| (canvas::width_of(label) + GAP) / 2.0;

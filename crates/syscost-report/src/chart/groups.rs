@@ -10,9 +10,9 @@ use super::{Bar, Begin, Frame, Scale};
 const HEADING: f64 = 19.0;
 const ROW: f64 = 17.0;
 const BETWEEN: f64 = 8.0;
-/// Height of a bar.
+/// Height of a bar, in pixels.
 const BAR: f64 = 11.0;
-/// Distance of the figures from the plot.
+/// Distance of the figures from the plot, in pixels.
 const GAP: f64 = 12.0;
 
 /// The texts of a chart of groups.

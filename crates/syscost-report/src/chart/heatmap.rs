@@ -160,7 +160,7 @@ fn rows_of(panel: &Panel, rows: usize) -> Vec<usize> {
 
 /// What the colours mean: the whole scale with ticks.
 fn legend(canvas: &mut Canvas, scale: &Scale, frame: &Frame<'_>, y: f64) {
-    /// Width and height of a step.
+    /// Width and height of a step, in pixels.
     const STEP: (f64, f64) = (14.0, 9.0);
     let width = STEP.0 * STEPS as f64;
     let left = (frame.width() - width) / 2.0;

@@ -7,12 +7,12 @@ use super::{
     canvas::{Anchor, Canvas},
 };
 
-/// Height of the plot: of the bulk of the operations, and of all of them.
+/// Height of the plot, in pixels: of the bulk of the operations, and of all of them.
 const HEIGHT: f64 = 80.0;
 const HEIGHT_OF_ALL: f64 = 190.0;
 /// Maximum number of columns; more bins than that are merged.
 const COLUMNS: usize = 70;
-/// Quantiles of all operations that the axis of the bulk covers.
+/// Quantiles of all operations that the axis of the bulk covers, as shares.
 const SHOWN: (f64, f64) = (0.001, 0.999);
 
 /// The bulk of the operations, as a compact picture.

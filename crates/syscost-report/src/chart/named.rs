@@ -7,7 +7,7 @@ use crate::names::wrapped;
 
 /// Distance from the last line of a heading to its marks.
 const BENEATH: f64 = 4.0;
-/// Room for an arrow beside the plot.
+/// Room for an arrow beside the plot, in pixels.
 const ARROW: f64 = 12.0;
 
 /// A figure beside a row's marks.

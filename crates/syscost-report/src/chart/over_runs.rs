@@ -10,7 +10,7 @@ use super::{
     frame::ABOVE,
 };
 
-/// Height of the plot.
+/// Height of the plot, in pixels.
 const HEIGHT: f64 = 150.0;
 
 pub(super) fn draw(

@@ -7,7 +7,7 @@ use super::{
     caption::axis_title,
 };
 
-/// Height of a decade.
+/// Height of a decade, in pixels.
 const DECADE: f64 = 28.0;
 /// A limit that no real run reaches: a document may claim any number of operations.
 const MAX_DECADES: i32 = 12;

@@ -312,6 +312,7 @@ fn smallest(comparison: &Comparison) -> Vec<Block> {
 /// Two long values that differ, from the word on in which they begin to, and as much of either as
 /// there is room for in a line.
 fn shortened([base, new]: [String; 2]) -> [String; 2] {
+    /// In characters, for both.
     const ROOM: usize = 60;
     let [one, other] = [&base, &new].map(|side| width(side));
     if one + other <= ROOM {

@@ -15,7 +15,7 @@ const GAP: usize = 3;
 /// Labels and lines wider than this do not widen what stands beneath them.
 const MAX_LABEL: usize = 28;
 const MAX_LINE: usize = 22;
-/// A note with less room than this beside its figure stands below.
+/// A note with fewer columns than this beside its figure stands below.
 const MIN_NOTE: usize = 30;
 
 /// A document as lines of text.

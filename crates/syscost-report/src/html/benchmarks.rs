@@ -13,7 +13,7 @@ use super::rows::Row;
 use super::{MAX_COLUMNS, PageOptions, words};
 use super::{files, runs};
 
-/// Width and height of a chart that is as wide as the page, on a wide screen.
+/// Width and height, in pixels, of a chart that is as wide as the page, on a wide screen.
 const WIDE: (f64, f64) = (1000.0, 360.0);
 
 /// The id of the cards of a group in the page.

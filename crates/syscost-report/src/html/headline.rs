@@ -155,6 +155,7 @@ fn in_sentence(title: &str) -> String {
 
 /// A time on the human scale, in the unit a person would use: `3 s`, `5 min`, `2 days`, `4 months`.
 fn human(seconds: f64) -> String {
+    /// Units, from which number of seconds on they are used.
     const SCALES: [(f64, &str, &str); 6] = [
         (31_557_600.0, "year", "years"),
         (2_629_800.0, "month", "months"),

@@ -77,6 +77,7 @@ fn is_one(values: &[String]) -> bool {
 /// Each fact once, or by run where they differ; of many runs, its most common values with the
 /// number of runs that have each.
 fn list(class: &str, facts: &[Fact]) -> Markup {
+    /// Maximum number of values.
     const SHOWN: usize = 4;
     let or_none = |value: &str| match value {
         "" => html! { span class="quiet" { "not known" } },

@@ -55,6 +55,7 @@ pub fn time(started: &str) -> String {
 
 /// A short fact of a document, cut where it is not short.
 pub fn fact(text: &str) -> String {
+    /// In characters.
     const MAX: usize = 60;
     cut_end(text, MAX)
 }

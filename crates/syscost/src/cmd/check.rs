@@ -221,6 +221,7 @@ fn text(check: &Check, format: CheckFormat) -> String {
 
 /// The exit code that the caller understands.
 fn code(check: &Check, format: CheckFormat) -> u8 {
+    // "Cannot tell", as the callers know it.
     const NAGIOS_UNKNOWN: u8 = 3;
     const NPD_UNKNOWN: u8 = 2;
     match (check.answer, format) {

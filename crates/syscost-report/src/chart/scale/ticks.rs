@@ -122,6 +122,7 @@ fn alone(unit: Unit, value: f64) -> String {
 /// Marks on an axis for a parameter with these values: the values themselves, or powers of two if
 /// there are many values on a logarithmic axis, as for memory sizes.
 pub(crate) fn even_marks(axis: &Scale, values: &[f64]) -> Vec<f64> {
+    /// More values than this are many.
     const MANY: usize = 16;
     let mut marks = values.to_vec();
     marks.sort_unstable_by(f64::total_cmp);

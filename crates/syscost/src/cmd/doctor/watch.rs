@@ -104,6 +104,7 @@ fn above(lines: usize) -> String {
 
 /// Height of the terminal, in lines.
 fn height() -> usize {
+    /// Lines of a terminal that does not tell how many it has.
     const COMMON: usize = 24;
     terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
 }
