@@ -163,7 +163,7 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
         &program,
         &format!("study run {study} --profile quick -o {report}"),
     );
-    let resume = |command: &str| program.run(&format!("{command} --format json"));
+    let resume = |command: &str| program.run(command);
     let journal = program.journals().remove(0);
     let text = fs::read(&journal).expect("a journal");
     let path = journal.display();
@@ -171,8 +171,8 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
         let right = format!("syscost study run mine --resume {path}");
         resume(&format!("{other} --resume {path}")).says(2, &right);
     }
-    let judged = |resumed: &Ended| {
-        let judged = resumed.json();
+    let judged = || {
+        let judged = program.json("study report --format json");
         let judged = judged[0]["judged"].list().clone();
         let by_id = |one: &Value| (one["id"].text().to_owned(), one.clone());
         judged.iter().map(by_id).collect::<Vec<_>>()
@@ -195,7 +195,7 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
         }
         fs::write(&journal, &text).expect("written");
         let resumed = resume(&command);
-        for (id, one) in judged(&resumed) {
+        for (id, one) in judged() {
             assert_eq!(
                 figure(&one).is_some(),
                 id != "changed",
@@ -209,7 +209,8 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
 
     fs::write(&script, "echo 350\n").expect("written");
     fs::write(&journal, &text).expect("written");
-    for (id, one) in judged(&resume(&command).succeeded()) {
+    resume(&command).succeeded();
+    for (id, one) in judged() {
         assert!(figure(&one).is_some(), "{id}: {one}");
         let verdict = one["verdict"]["text"].text();
         assert!(!verdict.is_empty(), "{id}");
