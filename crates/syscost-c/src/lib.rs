@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::ptr;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use syscost::prelude::*;
 
@@ -15,6 +15,7 @@ type Op = unsafe extern "C" fn(*mut c_void) -> u64;
 type Teardown = unsafe extern "C" fn(*mut c_void);
 
 /// A function that is measured.
+#[derive(Clone)]
 struct Function {
     id: &'static str,
     expect: Vec<Expect>,
@@ -23,8 +24,8 @@ struct Function {
     teardown: Option<Teardown>,
 }
 
-/// The program's functions: what C holds are addresses of these. None is ever removed.
-static FUNCTIONS: Mutex<Vec<&'static Mutex<Function>>> = Mutex::new(Vec::new());
+/// The program's functions, of which none is ever removed: what C holds is their number, from one on.
+static FUNCTIONS: Mutex<Vec<Function>> = Mutex::new(Vec::new());
 
 /// What the program has asked for and does not exist.
 static WRONG: Mutex<Option<String>> = Mutex::new(None);
@@ -60,6 +61,10 @@ unsafe fn text(text: *const c_char) -> String {
     }
 }
 
+fn functions() -> MutexGuard<'static, Vec<Function>> {
+    FUNCTIONS.lock().expect("nothing panics with it")
+}
+
 fn wrong(what: String) {
     let mut wrong = WRONG.lock().expect("nothing panics with it");
     wrong.get_or_insert(what);
@@ -82,17 +87,15 @@ pub unsafe extern "C" fn syscost_op(
         wrong(format!("`{id}`: there is no operation"));
         return ptr::null();
     };
-    let function = Function {
+    let mut all = functions();
+    all.push(Function {
         id,
         expect: Vec::new(),
         setup,
         op,
         teardown,
-    };
-    let function: &Mutex<Function> = Box::leak(Box::new(Mutex::new(function)));
-    let mut all = FUNCTIONS.lock().expect("nothing panics with it");
-    all.push(function);
-    ptr::from_ref(function).cast()
+    });
+    ptr::without_provenance(all.len())
 }
 
 /// Declares how often something happens.
@@ -108,12 +111,11 @@ pub unsafe extern "C" fn syscost_expect(
 ) {
     // SAFETY: the caller's.
     let what = unsafe { text(what) };
-    let all = FUNCTIONS.lock().expect("nothing panics with it");
-    let mut functions = all.iter();
-    let Some(known) = functions.find(|one| ptr::from_ref(**one).cast() == function) else {
+    let mut all = functions();
+    let index = function.addr().checked_sub(1);
+    let Some(known) = index.and_then(|index| all.get_mut(index)) else {
         return wrong(format!("{what}: expected of no function"));
     };
-    let mut known = known.lock().expect("nothing panics with it");
     match expectation(&what, low, high) {
         Ok(expect) => known.expect.push(expect),
         Err(error) => wrong(format!("`{}`: {error}", known.id)),
@@ -137,9 +139,7 @@ pub extern "C" fn syscost_main() -> c_int {
     if let Some(wrong) = WRONG.lock().expect("nothing panics with it").take() {
         return syscost::usage_error(&wrong).into();
     }
-    let all = FUNCTIONS.lock().expect("nothing panics with it").clone();
-    let entry = |function: &Mutex<Function>| {
-        let function = function.lock().expect("nothing panics with it");
+    let entry = |function: &Function| {
         let benchmark = Benchmark {
             title: function.id,
             expect: function.expect.clone().leak(),
@@ -148,7 +148,8 @@ pub extern "C" fn syscost_main() -> c_int {
         };
         benchmark.named(function.id, "//! A function of this program.")
     };
-    let code = syscost::main_with(all.into_iter().map(entry).collect());
+    let own = functions().iter().map(entry).collect();
+    let code = syscost::main_with(own);
     // Rust's runtime does it where it begins the program.
     let _ = io::stdout().flush();
     code.into()
@@ -183,13 +184,16 @@ fn expectation(what: &str, low: f64, high: f64) -> Result<Expect, String> {
 }
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {
-    let all = FUNCTIONS.lock().expect("nothing panics with it").clone();
-    let (op, setup, teardown) = all
-        .iter()
-        .map(|function| function.lock().expect("nothing panics with it"))
-        .find(|function| function.id == plan.id())
-        .map(|function| (function.op, function.setup, function.teardown))
-        .ok_or_else(|| Failure::Broken("is no function of this program".to_owned()))?;
+    let known = functions().iter().find(|one| one.id == plan.id()).cloned();
+    let Some(Function {
+        setup,
+        op,
+        teardown,
+        ..
+    }) = known
+    else {
+        return Err(Failure::Broken("is no function of this program".to_owned()));
+    };
     let state = match setup {
         // SAFETY: of the program, for this use.
         Some(setup) => unsafe { setup() },

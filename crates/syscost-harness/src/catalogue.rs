@@ -90,8 +90,8 @@ impl Catalogue {
         }
     }
 
-    /// Adds a program's own benchmarks, which are then measured where nothing is named, by every profile. Groups follow
-    /// from their ids.
+    /// Adds a program's own benchmarks, which are then measured where nothing is named, by every profile.
+    /// Groups follow from their ids.
     ///
     /// # Errors
     /// What is wrong with an id.
@@ -145,8 +145,8 @@ impl Catalogue {
         self.groups().flat_map(|group| group.benchmarks)
     }
 
-    /// What is measured and listed where nothing is named: the program's own benchmarks, or, where it has none, all
-    /// that are not hidden.
+    /// What is measured and listed where nothing is named: the program's own benchmarks, or, where it has
+    /// none, all that are not hidden.
     pub fn default_benchmarks(&self) -> impl Iterator<Item = &'static Entry> {
         let groups = if self.has_own() {
             self.own()

@@ -18,7 +18,8 @@ pub enum Counter {
     /// Growth of resident anonymous memory per operation, in bytes: negative if the operation gives
     /// memory back. Only for batches.
     ResidentBytes,
-    /// Blocks of memory that the measuring task asks the C library's allocator for. Only for batches and single operations.
+    /// Blocks of memory that the measuring task asks the C library's allocator for. Only for batches and
+    /// single operations.
     Allocations,
     /// Times the task gave up its CPU.
     VoluntarySwitches,

@@ -129,7 +129,8 @@ fn new_commands(runs: &[Run]) -> BTreeMap<String, String> {
     commands
 }
 
-/// Gives a command this name, and removes what it or its user wrote: what it ends with, and how much it prints, stays.
+/// Gives a command this name, and removes what it or its user wrote: what it ends with, and how much it
+/// prints, stays.
 fn anonymize_command(row: &mut Measurement, new: &str) {
     row.reason = row.reason.take().map(|_| UNNAMED.to_owned());
     for evidence in &mut row.evidence {

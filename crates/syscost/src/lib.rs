@@ -41,7 +41,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What the file of a benchmark needs, in one import.
 pub use syscost_harness::prelude;
 
-/// Runs the program with benchmarks of its own, which are measured where nothing is named, and returns its exit code: the
+/// Runs the program with benchmarks of its own, which are measured where nothing is named, and returns its
+/// exit code: the
 /// `main` of a program that measures its own functions. docs/functions.md shows one.
 ///
 /// ```no_run

@@ -260,7 +260,8 @@ pub(super) fn measure<A: Adder>(
 const ALONE: u64 = 256;
 const ROUNDS: usize = 5;
 
-/// Maximum ratio of the time of the threads' loop, which compares and branches as well, to that of its additions.
+/// Maximum ratio of the time of the threads' loop, which compares and branches as well, to that of its
+/// additions.
 const MAX_LOOP: f64 = 1.5;
 
 /// Claims that a thread does nothing else between its additions, which would leave the others alone

@@ -33,7 +33,8 @@ const CHUNKS: f64 = 100.0;
 /// Copies that overlap by this share of a window count as simultaneous.
 const OVERLAP: f64 = 0.9;
 
-/// If no window overlaps by more than this share, noise is no explanation: the copies work one after the other.
+/// If no window overlaps by more than this share, noise is no explanation: the copies work one after the
+/// other.
 const NO_OVERLAP: f64 = 0.5;
 
 /// By what factor copies are counted longer than one task: operations on much memory are few, and a

@@ -49,8 +49,8 @@ pub(super) const COUNTED_PER_TASK: u64 = 32;
 /// Minimum number of audited operations.
 const MIN_AUDITED: u64 = 4;
 
-/// Minimum number of switches that an operation declares for it to be one that sleeps: of messages that are sent
-/// together each declares a thousandth. No test fails with a quarter of it.
+/// Minimum number of switches that an operation declares for it to be one that sleeps: of messages that are
+/// sent together each declares a thousandth. No test fails with a quarter of it.
 const MIN_SLEEPS: f64 = 0.5;
 
 thread_local! {

@@ -16,8 +16,8 @@ use crate::case::Case;
 /// Number of probes of a core before a case, with the shortest bursts: some tens of us.
 const PROBES: u32 = 64;
 
-/// A core is taken if at least this share of these probes finds it ours. No test fails with a quarter of it, or if no
-/// core is taken.
+/// A core is taken if at least this share of these probes finds it ours. No test fails with a quarter of it,
+/// or if no core is taken.
 const FREE: f64 = 0.9;
 
 /// The place where a case is measured.

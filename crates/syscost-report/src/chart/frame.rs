@@ -16,7 +16,8 @@ const TITLE_LINE: f64 = 20.0;
 const TITLE_TYPE: f64 = 1.4;
 /// Line height of a name.
 pub(super) const NAME_LINE: f64 = 14.0;
-/// Height of a vertical axis' title above its plot, and of a horizontal axis beneath it, in pixels: ticks and title.
+/// Height of a vertical axis' title above its plot, and of a horizontal axis beneath it, in pixels: ticks and
+/// title.
 pub(super) const ABOVE: f64 = 18.0;
 pub(super) const BENEATH: f64 = 40.0;
 /// Width of a sample of a run's look in the legend.

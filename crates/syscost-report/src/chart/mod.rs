@@ -47,7 +47,7 @@ pub use theme::{Style, Theme};
 
 pub(crate) use distribution::Round;
 pub(crate) use groups::Texts as GroupTexts;
-pub(crate) use scale::{Begin, Scale};
+pub(crate) use scale::{Begin, Scale, range};
 pub(crate) use sharing::Sharing;
 pub(crate) use theme::variables as theme_variables;
 

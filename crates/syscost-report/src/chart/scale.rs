@@ -125,6 +125,24 @@ impl Scale {
     }
 }
 
+/// Minimum range of the values drawn, as a share of their middle: noise must not look like a landslide.
+const MIN_RANGE: f64 = 0.1;
+
+/// From the lowest to the highest value, widened if they are almost equal; `None` without values.
+pub(crate) fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    let middle = low / 2.0 + high / 2.0;
+    let min_range = match MIN_RANGE * middle.abs() {
+        0.0 => 1.0,
+        min_range => min_range,
+    };
+    match high - low < min_range {
+        true => Some((middle - min_range / 2.0, middle + min_range / 2.0)),
+        false => Some((low, high)),
+    }
+}
+
 /// A parameter's value as an axis label: a size with its unit, otherwise `4096` as `4K`.
 pub(crate) fn parameter(name: &str, value: f64) -> String {
     if let Some(size) = size(name, value) {

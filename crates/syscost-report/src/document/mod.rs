@@ -16,7 +16,7 @@ use maud::Markup;
 use crate::export::on_one_line;
 
 pub(crate) use picture::Drawn;
-pub(crate) use sparkline::{line, range};
+pub(crate) use sparkline::line;
 
 pub use crate::tone::Tone;
 pub use html::html;

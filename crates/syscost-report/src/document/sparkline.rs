@@ -5,17 +5,16 @@ use syscost_results::Unit;
 use syscost_stats::order;
 
 use super::Text;
-use crate::chart::{Begin, Scale};
+use crate::chart::{Begin, Scale, range};
 use crate::units::quantity;
 
 /// Width in a terminal, in columns.
 const COLUMNS: usize = 20;
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Minimum range of the values drawn, as a share of their middle: noise must not look like a landslide.
-const MIN_RANGE: f64 = 0.1;
 
 impl Text {
-    /// These values as a line in a page, and a block for each elsewhere; neighbours share one if there are many.
+    /// These values as a line in a page, and a block for each elsewhere; neighbours share one if there are
+    /// many.
     pub fn sparkline(values: &[f64], unit: Unit) -> Self {
         let blocks: Option<String> = range(values).map(|(low, high)| {
             let columns = values.len().min(COLUMNS);
@@ -28,21 +27,6 @@ impl Text {
         });
         let line = line(values.iter().copied().map(Some), unit);
         Text::drawn(blocks.unwrap_or_default(), line)
-    }
-}
-
-/// From the lowest to the highest value, widened if they are almost equal; `None` without values.
-pub(crate) fn range(values: &[f64]) -> Option<(f64, f64)> {
-    let low = values.iter().copied().reduce(f64::min)?;
-    let high = values.iter().copied().reduce(f64::max)?;
-    let middle = low / 2.0 + high / 2.0;
-    let min_range = match MIN_RANGE * middle.abs() {
-        0.0 => 1.0,
-        min_range => min_range,
-    };
-    match high - low < min_range {
-        true => Some((middle - min_range / 2.0, middle + min_range / 2.0)),
-        false => Some((low, high)),
     }
 }
 

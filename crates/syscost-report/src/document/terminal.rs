@@ -31,8 +31,8 @@ impl Page {
         self.each(blocks, is_unfolded, &mut Vec::new());
     }
 
-    /// Adds these parts; `told` are the columns that are known to have no room.
-    fn each(&mut self, blocks: &[Block], is_unfolded: bool, told: &mut Vec<String>) {
+    /// Adds these parts; `left_out` are the columns that are known to have no room.
+    fn each(&mut self, blocks: &[Block], is_unfolded: bool, left_out: &mut Vec<String>) {
         let mut is_headed = true;
         for block in blocks {
             if matches!(block, Block::Table(_)) && !is_headed {
@@ -62,7 +62,7 @@ impl Page {
                     }
                 }
                 Block::Facts(facts) => self.facts(facts),
-                Block::Table(table) => self.table(table, told),
+                Block::Table(table) => self.table(table, left_out),
                 Block::Figure(picture) => {
                     let options = TextOptions {
                         width: self.columns,
@@ -74,7 +74,7 @@ impl Page {
                 }
                 Block::Details(summary, blocks) if is_unfolded => {
                     self.heading(&summary.words());
-                    self.each(blocks, is_unfolded, told);
+                    self.each(blocks, is_unfolded, left_out);
                 }
                 Block::Details(..) => {}
             }
@@ -104,22 +104,22 @@ impl Page {
 
     /// Its columns side by side if there is room for them; each row's cells below its name if there
     /// is none, or if something is to be said of cells, which stands beside each then.
-    fn table(&mut self, table: &Table, told: &mut Vec<String>) {
+    fn table(&mut self, table: &Table, left_out: &mut Vec<String>) {
         let grid = self.abreast(table);
         let mut cells = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
         let has_notes = cells.any(|cell| !cell.notes.is_empty());
         if has_notes || !grid.has_room_for_columns(self.columns) {
             return self.stacked(table);
         }
-        let before = told.len();
+        let before = left_out.len();
         for at in self.grid(&grid) {
             let heading = table.columns[at].heading.words();
-            if !heading.is_empty() && !told.contains(&heading) {
-                told.push(heading);
+            if !heading.is_empty() && !left_out.contains(&heading) {
+                left_out.push(heading);
             }
         }
-        if told.len() > before {
-            self.dim(&format!("no room: {}", told[before..].join(", ")));
+        if left_out.len() > before {
+            self.dim(&format!("no room: {}", left_out[before..].join(", ")));
         }
     }
 

@@ -21,8 +21,8 @@ use super::letter;
 
 /// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";
-/// Ratios further from one than this factor are drawn as an arrow at the edge: a single uncertain row would squeeze
-/// all others into a dot.
+/// Ratios further from one than this factor are drawn as an arrow at the edge: a single uncertain row would
+/// squeeze all others into a dot.
 const WIDEST: f64 = 2.0;
 
 /// A page's comparison, with its rows by name.

@@ -8,7 +8,8 @@ pub fn count(number: usize, one: &str) -> String {
     agreeing(number, &format!("# {one}[{ending}]"))
 }
 
-/// A sentence that agrees with a number of things: `# row[s] [is|are] lost` is `1 row is lost` or `2 rows are lost`.
+/// A sentence that agrees with a number of things: `# row[s] [is|are] lost` is `1 row is lost` or `2 rows are
+/// lost`.
 pub fn agreeing(number: usize, sentence: &str) -> String {
     let mut parts = sentence.split(['[', ']']);
     let mut out = parts.next().unwrap_or_default().to_owned();

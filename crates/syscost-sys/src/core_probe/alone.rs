@@ -39,7 +39,8 @@ const ASSUMED: f64 = 1.06;
 /// Width of a window in which probes are counted to find the gap, as a share, in addition to the effect of the clock's grain.
 const WINDOW: f64 = 0.01;
 
-/// Up to which multiple of the mode the probes of a shared core are looked for: two busy threads take turns, and each is half as fast.
+/// Up to which multiple of the mode the probes of a shared core are looked for: two busy threads take turns,
+/// and each is half as fast.
 const REACH: f64 = 2.5;
 
 /// Two counts differ if they do by this many standard deviations: hardly ever by chance in the hundred windows that are compared.

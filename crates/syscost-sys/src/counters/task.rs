@@ -253,8 +253,8 @@ fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 impl TaskReading {
-    /// Whether what was counted for this task, when it had ended, is all of what was counted for its program: other tasks
-    /// have faults or, where they share its memory, at least switches.
+    /// Whether what was counted for this task, when it had ended, is all of what was counted for its program:
+    /// other tasks have faults or, where they share its memory, at least switches.
     pub fn is_all_of(&self, whole: &Usage) -> bool {
         let switches = whole.voluntary_switches + whole.involuntary_switches;
         // Its last switch, at its end, may come after it was looked at.

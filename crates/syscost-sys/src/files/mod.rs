@@ -44,8 +44,8 @@ pub struct Alignment {
     pub offset: usize,
 }
 
-/// An empty file in memory, which is gone with its last descriptor; `name` is what /proc calls it. Programs that are
-/// started do not inherit it.
+/// An empty file in memory, which is gone with its last descriptor; `name` is what /proc calls it. Programs
+/// that are started do not inherit it.
 ///
 /// # Errors
 /// When there is no memory, or no descriptor, for it.

@@ -15,13 +15,14 @@ pub fn map_blocks_from(bytes: usize) -> Result<(), Unsupported> {
         .map_err(|cause| Unsupported::new(format!("mallopt of {bytes} bytes: {cause}")))
 }
 
-/// How often the calling thread allocates by some of the functions that do, counted by the processor's debug registers. Nothing
-/// stands in the allocator's way otherwise, as a counting allocator would.
+/// How often the calling thread allocates by some of the functions that do, counted by the processor's debug
+/// registers. Nothing stands in the allocator's way otherwise, as a counting allocator would.
 #[derive(Debug)]
 pub struct Allocations(Vec<Watch>);
 
 impl Allocations {
-    /// Number of groups into which these functions (`malloc`, `calloc`, `realloc`, `posix_memalign`; `aligned_alloc`, `memalign`,
+    /// Number of groups into which these functions (`malloc`, `calloc`, `realloc`, `posix_memalign`;
+    /// `aligned_alloc`, `memalign`,
     /// `valloc`) come, since there are four registers. What is counted is done once for each.
     pub const GROUPS: usize = 2;
 

@@ -21,7 +21,8 @@ pub(crate) fn ignore_signals_of_writes() {
     take_signals_of_writes(libc::SIG_IGN);
 }
 
-/// Gives the signals their default effect that [`ignore_signals_of_writes`] ignores: for a program of the user.
+/// Gives the signals their default effect that [`ignore_signals_of_writes`] ignores: for a program of the
+/// user.
 pub(crate) fn heed_signals() {
     take_signals_of_writes(libc::SIG_DFL);
 }

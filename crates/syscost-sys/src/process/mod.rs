@@ -68,8 +68,8 @@ pub fn pause(length: Duration) {
 }
 
 /// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, as on a full disk,
-/// instead of ending this process, and likewise one to a pipe that nobody reads, as Rust's runtime does where it
-/// begins the program.
+/// instead of ending this process, and likewise one to a pipe that nobody reads, as Rust's runtime does where
+/// it begins the program.
 pub fn survive_failed_writes() {
     os::ignore_signals_of_writes();
 }

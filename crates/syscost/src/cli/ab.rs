@@ -28,8 +28,8 @@ pub struct AbArguments {
     /// Another syscost binary that measures B
     #[arg(long, value_name = "PROGRAM")]
     pub b: Option<PathBuf>,
-    /// Command that starts what measures B, by executing what follows it: `setarch -R`, `env NAME=VALUE`, a script
-    /// that ends in `exec "$@"`
+    /// Command that starts what measures B, by executing what follows it: `setarch -R`, `env NAME=VALUE`, a
+    /// script that ends in `exec "$@"`
     #[arg(
         long,
         value_name = "COMMAND",

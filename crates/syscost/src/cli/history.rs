@@ -35,8 +35,8 @@ pub struct HistoryArguments {
     /// List every change of level of any row, newest first
     #[arg(long)]
     pub changes: bool,
-    /// Only runs of this machine, by host name or fingerprint; if not given, of the machine of the newest run; `all`
-    /// follows rows on every machine, side by side
+    /// Only runs of this machine, by host name or fingerprint; if not given, of the machine of the newest
+    /// run; `all` follows rows on every machine, side by side
     #[arg(long, requires = "what")]
     pub machine: Option<String>,
     /// Only runs from this day on, e.g. 2026-11-20

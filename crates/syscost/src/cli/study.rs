@@ -27,8 +27,8 @@ pub struct StudyArguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<StudyCommand>,
-    /// The study whose published figures and inconsistencies are printed: its id, or a TOML file; `all` for every
-    /// published one; without it they are listed
+    /// The study whose published figures and inconsistencies are printed: its id, or a TOML file; `all` for
+    /// every published one; without it they are listed
     #[arg(value_name = "STUDY")]
     pub study: Option<String>,
     /// Print the C programs of the study instead, with the command that compiles each by hand; or one of

@@ -337,7 +337,8 @@ fn save(
     Ok(Some(path))
 }
 
-/// Keeps a run in the data folder, with its tag unless it was interrupted: a comparison would take its few rows for all.
+/// Keeps a run in the data folder, with its tag unless it was interrupted: a comparison would take its few
+/// rows for all.
 pub(super) fn keep(store: &Store, run: &Run, text: &[u8], tag: Option<&str>) -> Result<PathBuf> {
     let path = store.keep(run, text)?;
     if let Some(tag) = tag {

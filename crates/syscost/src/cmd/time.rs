@@ -30,8 +30,8 @@ const ROUNDS: f64 = 51.0;
 const MIN_S: f64 = 5.0;
 const MAX_S: f64 = 60.0;
 
-/// Rounds that fit into the default budget however long a command takes: six for an exact interval, and runs that are
-/// only counted.
+/// Rounds that fit into the default budget however long a command takes: six for an exact interval, and runs
+/// that are only counted.
 const MIN_ROUNDS: f64 = 6.0 + 3.0;
 
 /// Maximum length of the name of a command that is given none, in characters.

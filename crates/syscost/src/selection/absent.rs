@@ -14,8 +14,8 @@ use super::selector::{Parameter, Parts};
 use super::{Choice, names_of, words};
 use crate::Failed;
 
-/// Minimum Jaro-Winkler similarity, a number up to 1, of a typed word to the known one that it may mean: two or three
-/// letters of a word may be wrong.
+/// Minimum Jaro-Winkler similarity, a number up to 1, of a typed word to the known one that it may mean: two
+/// or three letters of a word may be wrong.
 const MIN_SIMILARITY: f64 = 0.85;
 
 /// Minimum similarity of a suggested term. With this number of terms, some are always a little

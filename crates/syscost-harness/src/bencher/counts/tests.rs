@@ -204,7 +204,7 @@ fn only_background_tasks_excuse_yields_to_others() {
 }
 
 #[test]
-fn so_many_preemptions_are_excused_and_not_one_more() {
+fn preemptions_are_excused_up_to_a_limit() {
     // In 300 us that tasks ran, three; of others' 3 ms, one for each slice that they kept.
     let bound = Bound::Within(0.95, 1.05);
     let seen = |switches| {
@@ -212,7 +212,8 @@ fn so_many_preemptions_are_excused_and_not_one_more() {
         counted.may_be_background_tasks(bound, 100)
     };
     assert!(seen(111) && !seen(112));
-    // Of others' 4 us, one each, where no other task of its own ran. Should others want this CPU now, two more.
+    // Of others' 4 us, one each, where no other task of its own ran. Should others want this CPU now, two
+    // more.
     let expect = at_most(Counter::Switches, 0.001);
     let seen = |preempted| {
         let counted = tasks(preempted, &[]).beside(Some(0.01), 400e3);

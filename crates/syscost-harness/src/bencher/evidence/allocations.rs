@@ -10,8 +10,8 @@ use crate::failure::Failure;
 pub(super) type Operations<'o> = &'o mut dyn FnMut() -> Result<(), Failure>;
 
 impl Plan<'_> {
-    /// Judges how often these operations allocate, if something is expected of it. `run` makes them by what it is given, and
-    /// prepares them beside it.
+    /// Judges how often these operations allocate, if something is expected of it. `run` makes them by what
+    /// it is given, and prepares them beside it.
     pub(super) fn judge_allocations(
         &mut self,
         operations: u64,

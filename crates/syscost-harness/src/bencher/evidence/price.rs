@@ -15,8 +15,8 @@ use crate::pass::Pass;
 const CALLS: u32 = 32;
 const TRIALS: usize = 4;
 
-/// The part of getppid's price that any other call costs, too, whatever ran before it. No test fails with a quarter
-/// of it.
+/// The part of getppid's price that any other call costs, too, whatever ran before it. No test fails with a
+/// quarter of it.
 const SURE: f64 = 0.5;
 
 impl Plan<'_> {

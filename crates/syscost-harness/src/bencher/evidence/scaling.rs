@@ -13,7 +13,8 @@ use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
-/// Length of the batches timed for the proportion of time to work, in ns. No test fails with a quarter of it, nor of
+/// Length of the batches timed for the proportion of time to work, in ns. No test fails with a quarter of it,
+/// nor of
 /// `LONG_BATCH_NS`, `MAX_PAIRS`, `MIN_PAIRS` or `LIMIT_NS`.
 const BATCH_NS: f64 = 20_000.0;
 

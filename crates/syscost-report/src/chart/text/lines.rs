@@ -8,8 +8,7 @@ use super::{COLORS, MARKS, TextOptions, ascending};
 use crate::chart::caption::{axis_name, axis_title};
 use crate::chart::scale::{even_marks, every, parameter};
 use crate::chart::sharing::AXIS;
-use crate::chart::{Begin, Border, Distribution, Line, Scale, Sharing, Value, bars::ends};
-use crate::document::range;
+use crate::chart::{Begin, Border, Distribution, Line, Scale, Sharing, Value, bars::ends, range};
 use crate::paint::{self, Paint};
 
 /// Height of the plot in lines of text.

@@ -27,7 +27,8 @@ fn of_file(file: &SourceFile) -> Vec<Finding> {
     let code = file.text.split("#[cfg(test)]\nmod tests {").next();
     // What is said of the next constant: by the comment before it, or before the run that it is in.
     let (mut said, mut findings) = (String::new(), Vec::new());
-    // Whether the last line was of a comment, was of a constant that goes on, and is of a trait's implementation.
+    // Whether the last line was of a comment, was of a constant that goes on, and is of a trait's
+    // implementation.
     let (mut was_comment, mut goes_on, mut is_trait) = (false, false, false);
     for (index, line) in code.unwrap_or_default().lines().enumerate() {
         let text = line.trim();
@@ -129,7 +130,8 @@ mod tests {
     #[test]
     fn a_tuned_constant_says_its_unit_in_its_name_or_in_words() {
         let said = "/// Text.\nconst A_NS: f64 = 1.0;\nconst MAX_CALLS: u8 = 1;\nconst MAX_WAIT: Duration = X;\n\n\
-            /// The share that must lie there.\nconst B: f64 = 0.5;\n\n/// At most 5 %.\nconst C: f64 = 0.05;";
+            /// The share that must lie there.\nconst B: f64 = 0.5;\n\n/// At most 5 %.\nconst C: f64 =
+            /// 0.05;";
         assert_eq!(found(said), [""; 0]);
         let expected = ["2: the constant `MAX_PASS` does not say its unit"];
         assert_eq!(
