@@ -28,7 +28,7 @@ struct syscost_function;
  *
  * For each process that measures, setup() returns what op() is given: one that returns NULL fails, and the row says so. It may be
  * NULL itself, as may teardown(). op() is one operation. What it returns is used, so that no compiler removes what computes it:
- * return something that depends on all that is to be done. A call by pointer, some nanosecond, is part of the price. It prints nothing to
+ * return something that depends on all that is to be done. A call by pointer, about a nanosecond, is part of the price. It prints nothing to
  * standard output, and neither throws nor jumps out. */
 struct syscost_function *syscost_op(const char *name, void *(*setup)(void), uint64_t (*op)(void *state), void (*teardown)(void *state));
 

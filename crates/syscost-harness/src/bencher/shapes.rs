@@ -72,7 +72,7 @@ impl Loop<()> {
         })
     }
 
-    /// A function of the user's: compiled once, and called by pointer, which costs some nanosecond. Inlined
+    /// A function of the user's: compiled once, and called by pointer, which costs about a nanosecond. Inlined
     /// into the copies of an unrolled loop, larger ones become other code than they are where they are called
     /// once (half as long again was seen).
     pub fn function<T>(mut op: impl FnMut() -> T) -> Loop<impl FnMut(u64) -> Result<(), Failure>> {
