@@ -32,6 +32,8 @@ pub struct Command {
     pub is_pinned: bool,
     /// What each run must end with and print; nothing is compared where it is not known.
     pub expected: Option<Said>,
+    /// CPU time of its first run, before which nothing had run it, in ns.
+    pub first_ns: Option<f64>,
     /// How often it is run before it is first timed.
     pub warm_up: u32,
     /// How long one run may take, in seconds.

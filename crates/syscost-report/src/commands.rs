@@ -4,7 +4,7 @@ use syscost_results::commands::{
     CommandRows, ComparedCommand, JudgedBy, commands, compared, text_of,
 };
 use syscost_results::compare::{Change, Row as ComparedRow};
-use syscost_results::{ClaimId, Fact, Measurement, Run, Status};
+use syscost_results::{ClaimId, Fact, Measurement, Run, Status, Unit};
 use syscost_stats::order::median;
 use syscost_stats::student::{deviation, mean};
 
@@ -12,7 +12,7 @@ use crate::TableOptions;
 use crate::document::{Block, Column, Look, Row, Table, Text, terminal};
 use crate::sentence;
 use crate::tone::Tone;
-use crate::units::Figures;
+use crate::units::{Figures, quantity};
 
 /// The counts that have a column, and what claims them.
 const COUNTS: [(&str, &str, u8); 3] = [
@@ -87,6 +87,13 @@ fn line(command: &CommandRows<'_>) -> Row {
     line.notes.extend(waited.map(|percent| {
         let words = format!(
             "waited for the CPU for {percent:.0} % of its time: other programs, not the command"
+        );
+        Text::from(words).tone(Tone::Care)
+    }));
+    line.notes.extend(command.cheap_first_run_ns().map(|ns| {
+        let words = format!(
+            "its first run took {}: what earlier runs or --prepare leave behind is part of this price",
+            quantity(Unit::Nanoseconds, ns)
         );
         Text::from(words).tone(Tone::Care)
     }));
@@ -283,5 +290,16 @@ mod tests {
         assert!(beside.contains("waited for the CPU for 30 %"), "{beside}");
         let same = said(1.0, 0.99, 0.0);
         assert!(same.contains("no difference found: b,"), "{same}");
+    }
+
+    #[test]
+    fn runs_that_are_all_dearer_than_the_first_say_so() {
+        let said = |first_ns: f64| {
+            let mut all = of_command("a", &[2.2e6, 2.5e6, 2.4e6], 1.0, 0.0);
+            all[0].details.insert("first_run_ns".to_owned(), first_ns);
+            text(&run("r", all), &TableOptions::default())
+        };
+        assert!(said(1e6).contains("its first run took 1.00 ms"));
+        assert!(!said(1.2e6).contains("first run"));
     }
 }

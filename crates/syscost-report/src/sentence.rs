@@ -278,7 +278,10 @@ mod tests {
         let mut row = fixture::run().measurements.remove(4);
         assert_eq!(own_limit(&row), None);
         for (basis, why) in [
-            (LimitBasis::Gap, "in the gap between own and shared cores"),
+            (
+                LimitBasis::Gap,
+                "between own and shared cores, both of which were seen",
+            ),
             (
                 LimitBasis::Assumed,
                 "as assumed: probes of one kind only were seen",

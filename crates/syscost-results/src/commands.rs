@@ -59,6 +59,12 @@ pub const EXECUTED: &str = "command that the kernel executes";
 /// task at a time.
 pub const WAITED_PERCENT: &str = "waited_percent";
 
+/// The detail with the CPU time of a command's first run, in ns, before which nothing of the run had started it.
+pub const FIRST_RUN: &str = "first_run_ns";
+
+/// How many times as long a run may take on a core that is shared, as a factor.
+const SHARED_CORE: f64 = 2.0;
+
 /// A text as the value of a row's parameter: what has a meaning in a row's name, and control characters, are
 /// written as `%` and two hexadecimal digits.
 pub fn row_value(text: &str) -> String {
@@ -114,6 +120,15 @@ impl CommandRows<'_> {
     /// The share of its elapsed time in which it was ready and had no CPU, in percent.
     pub fn waited_percent(&self) -> Option<f64> {
         self.cpu.details.get(WAITED_PERCENT).copied()
+    }
+
+    /// The CPU time of its first run, in ns, where each later one took more than twice as much, which no shared core
+    /// explains: what runs leave behind is part of the price, or what prepares them.
+    pub fn cheap_first_run_ns(&self) -> Option<f64> {
+        let first = self.cpu.details.get(FIRST_RUN).copied()?;
+        let rounds = self.cpu.samples.iter().flatten();
+        let least = rounds.flat_map(|round| &round.values).copied();
+        (least.fold(f64::INFINITY, f64::min) > SHARED_CORE * first).then_some(first)
     }
 
     fn is_mostly_cpu(&self) -> bool {

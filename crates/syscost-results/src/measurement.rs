@@ -340,7 +340,7 @@ pub struct Sharing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitBasis {
-    /// The gap between the ratios of a core of our own and those of a shared one: both were seen.
+    /// It lies between ratios of a core of our own and those of a shared one: both were seen.
     Gap,
     /// Nothing: only a core of our own was seen, or only a shared one.
     #[default]

@@ -16,7 +16,7 @@
 use syscost_harness::bencher::Over;
 use syscost_harness::commands::Command;
 use syscost_harness::prelude::*;
-use syscost_results::commands::{EXECUTED, WAITED_PERCENT, row_value};
+use syscost_results::commands::{EXECUTED, FIRST_RUN, WAITED_PERCENT, row_value};
 use syscost_sys::audit::uncounted;
 
 use super::execute::{self, Run};
@@ -71,15 +71,15 @@ impl Measured for CpuTime {
         if !plan.is_timed() {
             for _ in 0..command.warm_up {
                 execute::prepare(command)?;
-                execute::run(command, None, &cpus, None)?;
+                execute::run(command, None, &cpus, None, None)?;
             }
         }
         let mut runs: Vec<Run> = Vec::new();
         let shape = Executions::of(
             command.is_pinned,
             || uncounted(|| execute::prepare(command)),
-            || {
-                let run = uncounted(|| execute::run(command, Some(&clock), &cpus, None))?;
+            |often| {
+                let run = uncounted(|| execute::run(command, Some(&clock), &cpus, None, often))?;
                 let execution = run.execution.clone();
                 runs.push(run);
                 Ok(execution)
@@ -164,6 +164,9 @@ fn claim(outcome: &mut Bencher, command: &Command, runs: &[Run]) {
         for (name, bytes) in [("read_bytes", moved.rchar), ("written_bytes", moved.wchar)] {
             outcome.note(name, bytes as f64, "/proc/PID/io");
         }
+    }
+    if let Some(first_ns) = command.first_ns {
+        outcome.detail(FIRST_RUN, first_ns);
     }
     // Tasks of one command wait for each other.
     if runs.iter().all(|run| !run.execution.has_several_tasks) {

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+use syscost_harness::bencher::Often;
 use syscost_harness::commands::{Command, Output, Said};
 use syscost_harness::prelude::*;
 use syscost_sys::audit::of_programs;
@@ -29,6 +31,9 @@ const MAX_PROCESSES: usize = 4096;
 /// microseconds, and some hundred.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOK_AT_PROCESSES: Duration = Duration::from_secs(1);
+
+/// How often the core is looked at while a command runs on it: that takes its CPU for half a percent of the time.
+const OFTEN: Duration = Duration::from_millis(2);
 
 /// How long what it started may take to end after it: more is left running.
 const GRACE: Duration = Duration::from_millis(20);
@@ -106,7 +111,8 @@ pub fn shell(step: &str) -> Result<(), String> {
     }
 }
 
-/// Runs a command once, on these CPUs, and ends it if it takes longer than it may, or at Ctrl-C.
+/// Runs a command once, on these CPUs, and ends it if it takes longer than it may, or at Ctrl-C. Meanwhile `often` is
+/// called every 2 ms.
 ///
 /// # Errors
 /// Why it has no figures.
@@ -115,6 +121,7 @@ pub fn run(
     clock: Option<&Clock>,
     cpus: &[u32],
     interrupted: Option<&AtomicBool>,
+    often: Option<Often<'_>>,
 ) -> Result<Run, Failure> {
     let Start {
         mut started,
@@ -122,7 +129,9 @@ pub fn run(
         complaints,
     } = Start::of(command, cpus, Then::Run)?;
     let lean = started.lean()?;
+    let is_watched = often.is_some();
     let begun = Instant::now();
+    let begun_ns = own_cpu_ns();
     let limits = Limits {
         outputs: [printed.as_ref(), Some(&complaints)],
         deadline: begun + Duration::from_secs_f64(command.time_limit_s),
@@ -130,9 +139,15 @@ pub fn run(
     };
     of_programs(|| {
         lean.begin(0, 1).tried("start the command")?;
-        limits.watch(lean)
+        limits.watch(lean, often)
     })?;
     let around_ns = begun.elapsed().as_nanos() as f64;
+    // Who watches it takes its CPU.
+    let watched_ns = if is_watched {
+        own_cpu_ns() - begun_ns
+    } else {
+        0
+    };
     let done = lean.done(0, 1).tried("start the command")?;
     let pid = done.iterations().next().map_or(0, |words| words[0]);
     let pid = u32::try_from(pid).map_err(|_| Failure::Failed("it cannot be started".into()))?;
@@ -151,7 +166,8 @@ pub fn run(
     let cpu_ns = (end.user_ns + end.system_ns) as f64;
     let usage = end.usage;
     let has_one_task = first.is_some_and(|first| first.is_all_of(&usage));
-    let waited_ns = first.and_then(|first| first.delay_ns).unwrap_or(0);
+    let delay_ns = first.and_then(|first| first.delay_ns).unwrap_or(0);
+    let waited_ns = delay_ns.saturating_sub(watched_ns);
     let also = BTreeMap::from([
         (WALL, counter_ns.unwrap_or(around_ns)),
         (WAITED, waited_ns as f64),
@@ -178,6 +194,12 @@ pub fn run(
         scheduled_ns: first.and_then(|first| first.run_ns).map(|ns| ns as f64),
         moved,
     })
+}
+
+/// The CPU time of this task, in ns.
+fn own_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    1_000_000_000 * time.tv_sec as u64 + time.tv_nsec as u64
 }
 
 /// What is needed to start a command.
@@ -377,14 +399,23 @@ struct Limits<'a> {
 
 impl Limits<'_> {
     /// Returns once the command has ended.
-    fn watch(&self, lean: &Lean) -> Result<(), Failure> {
-        let mut next_look = Instant::now() + LOOK_AT_PROCESSES;
+    fn watch(&self, lean: &Lean, mut often: Option<Often<'_>>) -> Result<(), Failure> {
+        let period = if often.is_some() { OFTEN } else { LOOK };
+        let period = Timespec::try_from(period).expect("it is short");
+        let mut next_look = Instant::now() + LOOK;
+        let mut next_at_processes = Instant::now() + LOOK_AT_PROCESSES;
         loop {
-            let look = Timespec::try_from(LOOK).expect("it is short");
-            let ready = poll(&mut [PollFd::new(lean, PollFlags::IN)], Some(&look));
+            let ready = poll(&mut [PollFd::new(lean, PollFlags::IN)], Some(&period));
             if matches!(ready, Ok(1..)) {
                 return Ok(());
             }
+            if let Some(often) = &mut often {
+                often();
+            }
+            if Instant::now() < next_look {
+                continue;
+            }
+            next_look = Instant::now() + LOOK;
             let failed = |what: String| Err(Failure::Failed(what));
             if self
                 .interrupted
@@ -406,8 +437,8 @@ impl Limits<'_> {
                 let most = MAX_PRINTED >> 20;
                 return failed(format!("it prints more than {most} MiB (--output null)"));
             }
-            if now >= next_look {
-                next_look = now + LOOK_AT_PROCESSES;
+            if now >= next_at_processes {
+                next_at_processes = now + LOOK_AT_PROCESSES;
                 if process::descendants(lean.task().process).len() > MAX_PROCESSES {
                     return failed(format!("it has more than {MAX_PROCESSES} processes"));
                 }

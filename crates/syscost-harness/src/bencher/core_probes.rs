@@ -22,6 +22,9 @@ pub(super) struct SampleProbes {
     before: f64,
     /// The same after it.
     after: f64,
+    /// Sum of the ratios of probes during it, each [`MOST_SHARED`] at most, and their number.
+    during: f64,
+    number_during: u32,
     /// The ratio of a core of our own, and how many times as high a probe's may be.
     own: f64,
     limit: f64,
@@ -29,6 +32,13 @@ pub(super) struct SampleProbes {
     ghz: f64,
     probes: u32,
 }
+
+/// How slow a core seems at most that two hardware threads share, as a factor: what shows more was interrupted.
+const MOST_SHARED: f64 = 2.0;
+
+/// Probes that a task takes at most until one finds the core ours: what ran before slows the first ones, after a sleep the
+/// first two (Rocket Lake, 2026-11-29).
+const MOST_PROBES: usize = 3;
 
 /// The slow-down, as a factor, that stands for a core of which is only known that it is shared.
 const SHARED: f64 = f64::INFINITY;
@@ -52,9 +62,11 @@ impl SampleProbes {
         self.slowdown() <= self.limit
     }
 
-    /// How slow the core seemed: 1 for one of our own, 0 without a probe.
+    /// How slow the core seemed: 1 for one of our own, 0 without a probe. What was seen during the stretch counts as
+    /// its mean: each of those probes stands for a part of its time.
     pub(super) fn slowdown(&self) -> f64 {
-        self.before.max(self.after)
+        let during = self.during / f64::from(self.number_during.max(1));
+        self.before.max(self.after).max(during)
     }
 
     /// The highest ratio of its probes, as a document has it, of all or only those before: see
@@ -229,14 +241,21 @@ impl CoreProbes {
 
     #[inline]
     pub(super) fn probe_before(&mut self) {
-        let reading = self.probe_twice();
+        let reading = self.probe_again();
         self.seen.before = self.seen.before.max(self.alone.slowdown(&reading));
         self.ghz_before = self.ghz(reading);
     }
 
+    /// To be called now and then during a timed stretch in which this task sleeps.
+    pub(super) fn probe_during(&mut self) {
+        let reading = self.probe_again();
+        self.seen.during += self.alone.slowdown(&reading).min(MOST_SHARED);
+        self.seen.number_during += 1;
+    }
+
     #[inline]
     pub(super) fn probe_after(&mut self) {
-        let reading = self.probe_twice();
+        let reading = self.probe_again();
         self.note_others(self.alone.slowdown(&reading));
         if self.is_exclusive {
             let partners = self.partners_slowdown();
@@ -290,12 +309,14 @@ impl CoreProbes {
         self.clock.to_ns(self.waited_before + self.waited_ticks)
     }
 
-    /// Probes twice if necessary: what ran before may slow down the first probe, so a second one
-    /// decides.
+    /// Probes again where the core seems shared, [`MOST_PROBES`] times at most.
     #[inline]
-    fn probe_twice(&mut self) -> ProbeReading {
+    fn probe_again(&mut self) -> ProbeReading {
         let mut reading = self.probe.read();
-        if !self.alone.holds(&reading) {
+        for _ in 1..MOST_PROBES {
+            if self.alone.holds(&reading) {
+                break;
+            }
             reading = self.probe.read();
         }
         self.note(reading);

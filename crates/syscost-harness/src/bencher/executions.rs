@@ -28,6 +28,9 @@ pub struct Execution {
     pub is_as_expected: bool,
 }
 
+/// What is called again and again while a command runs.
+pub type Often<'a> = &'a mut dyn FnMut();
+
 /// Runs of a command: a sample is the CPU time of one.
 pub struct Executions<P, R> {
     is_pinned: bool,
@@ -38,10 +41,10 @@ pub struct Executions<P, R> {
 impl<P, R> Executions<P, R>
 where
     P: FnMut() -> Result<(), Failure>,
-    R: FnMut() -> Result<Execution, Failure>,
+    R: FnMut(Option<Often<'_>>) -> Result<Execution, Failure>,
 {
-    /// `prepare` and `run` start the command and wait for its end. If its tasks are not all on the measuring
-    /// CPU, whose core that is says nothing.
+    /// `prepare`, and `run` starts the command and waits for its end; it calls what it is given meanwhile. If its
+    /// tasks are not all on the measuring CPU, whose core that is says nothing.
     pub fn of(is_pinned: bool, prepare: P, run: R) -> Self {
         Self {
             is_pinned,
@@ -54,7 +57,7 @@ where
 impl<P, R> Shape for Executions<P, R>
 where
     P: FnMut() -> Result<(), Failure>,
-    R: FnMut() -> Result<Execution, Failure>,
+    R: FnMut(Option<Often<'_>>) -> Result<Execution, Failure>,
 {
     type Output = ();
 
@@ -74,7 +77,7 @@ where
             (self.prepare)()?;
             plan.wait_before_sample();
             plan.probe_before();
-            let ran = (self.run)()?;
+            let ran = (self.run)(self.is_pinned.then_some(&mut || plan.probe_during()))?;
             // What it waited for the CPU is no part of its CPU time.
             plan.waits.add_program(0, ran.has_several_tasks);
             plan.probe_after();
@@ -88,13 +91,13 @@ where
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
         (self.prepare)()?;
-        let Execution { usage: used, .. } = (self.run)()?;
+        let Execution { usage: used, .. } = (self.run)(None)?;
         plan.note_counts(Marked {
             operations: 1,
             used,
         });
         (self.prepare)()?;
-        let counted = plan.note_calls(&[], &mut || match (self.run)()?.is_as_expected {
+        let counted = plan.note_calls(&[], &mut || match (self.run)(None)?.is_as_expected {
             true => Ok(()),
             false => Err(Failure::Failed(OTHERWISE.to_owned())),
         });

@@ -50,7 +50,7 @@ pub use crate::profile::Effort;
 pub use clocked::{OnceTimer, clocked};
 pub use copies::Copied;
 pub(crate) use disturbances::WAITED_SHARE;
-pub use executions::{Execution, Executions};
+pub use executions::{Execution, Executions, Often};
 pub use findings::{Detail, Findings, Over};
 pub use laps::Laps;
 pub use min_times::MinTimes;

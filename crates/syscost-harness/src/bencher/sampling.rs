@@ -320,6 +320,13 @@ impl Plan<'_> {
         }
     }
 
+    /// See [`CoreProbes::probe_during`].
+    pub(super) fn probe_during(&mut self) {
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.probe_during();
+        }
+    }
+
     #[inline]
     pub(super) fn probe_after(&mut self) {
         if let Some(begun) = self.stretch.take() {

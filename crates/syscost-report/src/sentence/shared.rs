@@ -184,7 +184,7 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
 pub fn own_limit(row: &Measurement) -> Option<String> {
     let Sharing { limit, basis } = row.sharing.filter(|_| row.status.has_figures())?;
     let why = match basis {
-        LimitBasis::Gap => "in the gap between own and shared cores",
+        LimitBasis::Gap => "between own and shared cores, both of which were seen",
         LimitBasis::Assumed => "as assumed: probes of one kind only were seen",
         LimitBasis::Effect => "up to which the row's values do not change",
     };

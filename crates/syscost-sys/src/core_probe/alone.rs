@@ -13,11 +13,11 @@ const MIN_SHARE: f64 = 0.004;
 /// Minimum number of probes that must agree.
 const MIN_LOOKS: usize = 12;
 
-/// Modes within this factor of each other are states of a core that is ours, of which the usual one counts:
-/// a neighbour on the same core costs independent instructions a fifth or more. Zen 4 showed another one
-/// for some moments, 6 % lower than the one that it shows for hours (2026-11-22); relied on, it made
-/// every probe one of a shared core. Where both cores showed 9 % more than that, they were shared
-/// (2026-11-23).
+/// Ratios within this factor of each other are of states of a core that is ours, of which the usual one counts:
+/// a neighbour on the same core costs independent instructions 12 % and more (docs/lab/core-probes.md). Zen 4 showed
+/// another one for some moments, 6 % lower than the one that it shows for hours (2026-11-22); Rocket Lake shows two, 5 %
+/// apart, in turn (2026-11-29): with a limit between the two, half of the own probes were called shared. Where both cores
+/// showed 9 % more than that, they were shared (2026-11-23).
 pub const SAME_STATE: f64 = 1.08;
 
 /// A chain longer than the next ones by this was interrupted: such a probe's ratio is too small.
@@ -30,11 +30,6 @@ const SLOW_CHAIN: f64 = 1.15;
 
 /// A ratio below this share of the mode comes from an interrupted chain, and shows nothing.
 const MIN_RATIO: f64 = 0.9;
-
-/// How far above the mode probes of a core of our own may lie where no gap shows it, and at most: what ran before moves
-/// them by 1 % (Cascade Lake, Zen 3), the layout of a loop by 6 % (Sapphire Rapids), and a sibling that works by 12 % and more
-/// (docs/lab/core-probes.md).
-const ASSUMED: f64 = 1.06;
 
 /// Width of a window in which probes are counted to find the gap, as a share, in addition to the effect of the clock's grain.
 const WINDOW: f64 = 0.01;
@@ -53,7 +48,7 @@ pub struct Alone {
     pub ratio: f64,
     /// Largest ratio of a probe that shows a core that is ours.
     pub limit: f64,
-    /// Whether the limit is assumed, since no probe showed a shared core: else it lies in the gap between both kinds.
+    /// Whether no probe showed a shared core: else a gap lies between both kinds.
     pub is_assumed: bool,
 }
 
@@ -74,7 +69,7 @@ impl Alone {
 }
 
 /// Finds the mode of a core of our own in consecutive probes, the lowest that is dense, or the
-/// densest that is hardly higher, and the gap above it. `None` where there is no mode. If the core was never ours meanwhile,
+/// densest that is hardly higher. `None` where there is no mode. If the core was never ours meanwhile,
 /// this is the lowest of the shared modes, which only a comparison with another core of the same
 /// model can reveal. `grain` is the grid of the clock's readings, in ticks.
 pub fn alone(readings: &[ProbeReading], grain: u32) -> Option<Alone> {
@@ -85,16 +80,11 @@ pub fn alone(readings: &[ProbeReading], grain: u32) -> Option<Alone> {
     let ratios = sound_ratios(readings);
     let mode = mode(&ratios, AGREE + grain)?;
     let ratio = mode[mode.len() / 2];
-    let highest = mode[mode.len() - 1];
-    let gap = gap(&ratios, highest, 1.0 + WINDOW + grain);
+    let limit = SAME_STATE * ratio;
     Some(Alone {
         ratio,
-        // Never within the mode.
-        limit: gap
-            .unwrap_or(f64::INFINITY)
-            .min(ASSUMED * ratio)
-            .max(highest),
-        is_assumed: gap.is_none(),
+        limit,
+        is_assumed: !has_gap(&ratios, limit, 1.0 + WINDOW + grain),
     })
 }
 
@@ -141,26 +131,20 @@ fn mode(ratios: &[f64], agree: f64) -> Option<&[f64]> {
     Some(&ratios[densest..within(ratios[densest])])
 }
 
-/// The middle of the gap between these ratios of a core of our own, of which `highest` is the highest, and those of a
-/// shared one: where windows of this relative width hold fewest, before they hold more again. `None` if they never do.
-fn gap(ratios: &[f64], highest: f64, width: f64) -> Option<f64> {
+/// Whether there is a gap between ratios of a core of our own, which are lower than `limit`, and those of a shared one:
+/// windows of this relative width hold fewer, before they hold more again.
+fn has_gap(ratios: &[f64], limit: f64, width: f64) -> bool {
     let below = |end: f64| ratios.partition_point(|ratio| *ratio <= end);
-    let count = |low: f64| (below(low * width) - below(low)) as f64;
-    let (mut windows, mut fewest, mut low) = (Vec::new(), f64::INFINITY, highest);
-    while low < REACH * highest {
-        let here = count(low);
-        if is_more(here, fewest) {
-            let mut gap = windows.iter().filter(|(_, count)| !is_more(*count, fewest));
-            let first: f64 = gap.next()?.0;
-            let last = gap.next_back().map_or(first, |(low, _)| *low);
-            return Some((first * last * width).sqrt());
-        }
-        fewest = fewest.min(here);
-        windows.push((low, here));
-        // A quarter of a window at a time.
-        low *= width.powf(0.25);
-    }
-    None
+    // A quarter of a window at a time.
+    let windows = std::iter::successors(Some(limit), |low| Some(low * width.powf(0.25)));
+    let mut fewest = f64::INFINITY;
+    windows
+        .take_while(|low| *low < REACH * limit)
+        .map(|low| (below(low * width) - below(low)) as f64)
+        .any(|count| {
+            fewest = fewest.min(count);
+            is_more(count, fewest)
+        })
 }
 
 /// By what share the clock's grain alone may raise a ratio: either burst may seem one step longer
@@ -208,11 +192,7 @@ mod tests {
                 (found.ratio - 0.845).abs() < 0.006,
                 "{own_share}: {found:?}"
             );
-            // Between 0.85 and 1.0, as far as own probes may scatter.
-            assert!(
-                (0.86..=ASSUMED * found.ratio).contains(&found.limit),
-                "{found:?}"
-            );
+            assert!((0.86..1.0).contains(&found.limit), "{found:?}");
             assert_eq!(found.is_assumed, own_share == 1.0, "nothing else was seen");
         }
     }

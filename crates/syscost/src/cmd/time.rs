@@ -140,11 +140,16 @@ fn measured(
     let wanted = rounds.map_or(ROUNDS, |(least, _)| f64::from(least) + 2.0);
     // A worker for each round, and probes of the cores before.
     let beside_s = 2.0 + 0.02 * wanted;
-    let usual_s = match rounds {
-        Some(_) => 1.3 * wanted * took_s,
-        None => (1.3 * wanted * took_s).clamp(MIN_S, MAX_S),
+    // Runs that were asked for are made, however long they take.
+    let run_s = match rounds {
+        Some(_) => commands.len() as f64 * arguments.time_limit.as_secs_f64() + took_s,
+        None => 1.3 * took_s,
     };
-    let budget_s = usual_s.max(1.3 * MIN_ROUNDS * took_s) + beside_s;
+    let usual_s = match rounds {
+        Some(_) => wanted * run_s,
+        None => (wanted * run_s).clamp(MIN_S, MAX_S),
+    };
+    let budget_s = usual_s.max(MIN_ROUNDS * run_s) + beside_s;
     // With the steps before each run.
     let once = arguments.time_limit + Duration::from_secs_f64(took_s);
     let in_a_case = once * (4 + arguments.warmup);
@@ -202,7 +207,7 @@ fn tried(
         }
         let begun = Instant::now();
         execute::prepare(command).map_err(|why| failed(why.to_string()))?;
-        let ran = execute::run(command, None, &cpus, Some(interrupted))
+        let ran = execute::run(command, None, &cpus, Some(interrupted), None)
             .map_err(|why| failed(why.to_string()))?;
         took_s += begun.elapsed().as_secs_f64();
         if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
@@ -222,6 +227,7 @@ fn tried(
         }
         have_one_task &= !ran.execution.has_several_tasks;
         command.expected = Some(ran.said);
+        command.first_ns = Some(ran.execution.cpu_ns);
     }
     // They are compared, so none has more CPUs than the others.
     for command in commands {
@@ -302,6 +308,7 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
                 },
                 is_pinned: false,
                 expected: None,
+                first_ns: None,
                 warm_up: arguments.warmup,
                 time_limit_s: arguments.time_limit.as_secs_f64(),
             });
