@@ -18,6 +18,7 @@
 // Grouped bars and histograms, which studies alone draw, are laid out with the rest.
 #![cfg_attr(not(feature = "studies"), allow(dead_code, unused_imports))]
 
+pub mod bill;
 pub mod chart;
 pub mod commands;
 pub mod compare;

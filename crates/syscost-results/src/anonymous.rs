@@ -55,6 +55,13 @@ impl Run {
                     renamed.insert(std::mem::replace(&mut row.name, name.clone()), name);
                 }
             }
+            if let Some(bill) = &mut run.bill {
+                bill.command = commands.get(&bill.command).cloned().unwrap_or_default();
+                // Which programs it started, and files.
+                for text in bill.refuted.iter_mut().chain(&mut bill.unknown) {
+                    UNNAMED.clone_into(text);
+                }
+            }
             anonymize(run, names, &labels);
         }
         renamed
@@ -122,7 +129,9 @@ fn new_labels(runs: &[Run], names: &[Names]) -> BTreeMap<String, String> {
 fn new_commands(runs: &[Run]) -> BTreeMap<String, String> {
     let mut commands = BTreeMap::new();
     let rows = runs.iter().flat_map(|run| &run.measurements);
-    for command in rows.filter_map(command_of) {
+    let bills = runs.iter().filter_map(|run| run.bill.as_ref());
+    let billed = bills.map(|bill| &*bill.command);
+    for command in rows.filter_map(command_of).chain(billed) {
         let new = format!("command-{}", commands.len() + 1);
         commands.entry(command.to_owned()).or_insert(new);
     }
@@ -180,6 +189,8 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
         nfs,
         directories,
         studies,
+        // Its command has another name, and so has no text of a user.
+        bill: _,
         clock,
         core_ghz: _,
         frequency: _,

@@ -22,6 +22,7 @@
 pub mod agreement;
 mod anonymous;
 pub mod beside;
+pub mod bill;
 pub mod bound;
 pub mod commands;
 pub mod compare;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bill::Bill;
 use crate::measurement::LimitBasis;
 use crate::study::Study;
 use crate::{Directory, Machine, Measurement};
@@ -47,6 +48,9 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
     pub studies: Vec<Study>,
+    /// What a program asked of the kernel, of `syscost bill`; the rows price it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bill: Option<Box<Bill>>,
     /// The clock that took the samples.
     pub clock: Clock,
     /// The core's frequency at which costs are given, in GHz; null when its chains disagreed.

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod ab;
+pub(crate) mod bill;
 #[cfg(feature = "fleet")]
 pub(crate) mod check;
 pub(crate) mod clean;
@@ -14,6 +15,7 @@ pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod list;
 pub(crate) mod plot;
+mod program;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;

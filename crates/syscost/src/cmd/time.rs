@@ -34,9 +34,6 @@ const MAX_S: f64 = 60.0;
 /// that are only counted.
 const MIN_ROUNDS: f64 = 6.0 + 3.0;
 
-/// Maximum length of the name of a command that is given none, in characters.
-const MAX_NAME: usize = 60;
-
 /// Runs the command.
 pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
     if let Some(path) = &arguments.export_json {
@@ -198,59 +195,16 @@ fn tried(
     let mut took_s = 0.0;
     let mut have_one_task = true;
     for command in &mut *commands {
-        let failed =
-            |why: String| Failed::Usage(format!("`{}`: {why}", render::readable(&command.name)));
-        if let Some(how) = execute::privileged(Path::new(&command.file)) {
-            let what =
-                format!("it is {how}, which it would lose where its system calls are counted");
-            return Err(failed(what).into());
-        }
         let begun = Instant::now();
-        execute::prepare(command).map_err(|why| failed(why.to_string()))?;
-        let ran = execute::run(command, None, &cpus, Some(interrupted), None)
-            .map_err(|why| failed(why.to_string()))?;
+        let ran = program::first_run(command, arguments.ignore_failure, &cpus, interrupted)?;
         took_s += begun.elapsed().as_secs_f64();
-        if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
-            let why = execute::not_executable(Path::new(&command.file));
-            return Err(failed(format!("{} cannot be executed: {why}", command.file)).into());
-        }
-        if ran.said.ended != SUCCESS && !arguments.ignore_failure {
-            let said = match ran.complaint.as_str() {
-                "" => String::new(),
-                said => format!(": {said}"),
-            };
-            let what = format!(
-                "{}{said} (--ignore-failure measures it all the same)",
-                ran.said.ended
-            );
-            return Err(failed(what).into());
-        }
         have_one_task &= !ran.execution.has_several_tasks;
-        command.expected = Some(ran.said);
-        command.first_ns = Some(ran.execution.cpu_ns);
     }
     // They are compared, so none has more CPUs than the others.
     for command in commands {
         command.is_pinned = have_one_task;
     }
     Ok(took_s)
-}
-
-const SUCCESS: &str = "exit status: 0";
-const NOT_EXECUTED: &str = "exit status: 127";
-
-/// The file that is executed.
-fn found(program: &str) -> Result<String, Failed> {
-    if program.contains('/') {
-        return Ok(program.to_owned());
-    }
-    let file = selection::command(program);
-    let file = file.and_then(|file| file.into_os_string().into_string().ok());
-    file.ok_or_else(|| {
-        Failed::Usage(format!(
-            "there is no command `{program}` in the folders of PATH"
-        ))
-    })
 }
 
 /// The commands that the command line gives.
@@ -265,10 +219,6 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
         );
         return Err(Failed::Usage(what).into());
     }
-    let owner = owner_variable();
-    let variables = std::env::vars_os()
-        .filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value.to_str()?)));
-    let environment: Vec<String> = variables.chain([owner.clone()]).collect();
     // They are compared, so each has a shell if one needs it.
     let has_shell = arguments.commands.iter().any(|text| needs_shell(text));
     let mut commands = Vec::new();
@@ -283,18 +233,13 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
             };
             let text = fill(text);
             let given = arguments.command_name.get(index * values.len() + number);
-            let name = row_value(&given.cloned().unwrap_or_else(|| shortened(&text)));
+            let name = row_value(&given.cloned().unwrap_or_else(|| program::shortened(&text)));
             // The same command twice is a comparison with itself.
             let again = (2..).map(|count| format!("{name} #{count}"));
             let mut free = std::iter::once(name.clone()).chain(again);
             let name = free.find(|name| names.insert(name.clone())).unwrap_or(name);
             let words = words(&text, arguments, has_shell)?;
             commands.push(Command {
-                name,
-                file: found(&words[0])?,
-                words,
-                environment: environment.clone(),
-                owner: owner.clone(),
                 prepare: step.map(|step| fill(step)),
                 input: arguments.input.clone(),
                 warm: arguments.warm.clone(),
@@ -306,30 +251,12 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
                     (false, CommandOutput::Compare) => Output::Compared,
                     (false, CommandOutput::Null) => Output::Discarded,
                 },
-                is_pinned: false,
-                expected: None,
-                first_ns: None,
                 warm_up: arguments.warmup,
-                time_limit_s: arguments.time_limit.as_secs_f64(),
+                ..program::started(name, words, arguments.time_limit)?
             });
         }
     }
     Ok(commands)
-}
-
-/// The text, or its beginning and its end with what tells it from others between them.
-fn shortened(text: &str) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    if letters.len() <= MAX_NAME {
-        return text.to_owned();
-    }
-    let (begin, end) = (40, MAX_NAME - 40 - 3);
-    let part = |letters: &[char]| letters.iter().collect::<String>();
-    format!(
-        "{}...{}",
-        part(&letters[..begin]),
-        part(&letters[letters.len() - end..])
-    )
 }
 
 /// Whether a command has what only a shell understands: other characters than words have, or an assignment before it.
@@ -475,7 +402,7 @@ mod tests {
         assert_eq!(names(&["-n", "a{b}", "true"]), ["a%7bb%7d"]);
         let long = format!("echo {} end", "x".repeat(200));
         let name = &names(&[&long])[0];
-        assert!(name.len() == MAX_NAME && name.ends_with(" end"), "{name}");
+        assert!(name.len() == program::MAX_NAME && name.ends_with(" end"), "{name}");
         let endless = ["-P", "n", "0", "1", "-D", "0", "true"];
         assert!(given(&arguments(&endless)).is_err());
         let steps = ["-p", "a", "-p", "b", "x", "y", "z"];

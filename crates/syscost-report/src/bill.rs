@@ -1,0 +1,436 @@
+//! What a program asks of the kernel and what that costs, and how two such counts differ.
+
+use maud::{Markup, html};
+use syscost_results::bill::{
+    Account, Bill, Difference, DifferentPart, PAGE_FAULT, PriceList, Range, SWITCH, Sum, Use,
+    differences,
+};
+use syscost_results::{Run, Unit};
+
+use crate::TableOptions;
+use crate::commands::readable;
+use crate::document::{
+    Block, Column, Look, Row, Table, Text, html as written, markdown as marked, terminal,
+};
+use crate::html::frame;
+use crate::sentence;
+use crate::tone::Tone;
+use crate::units::quantity;
+
+/// Accounts that are shown where not all are wanted: those below the twentieth are hardly ever a percent.
+const MOST_SHOWN: usize = 20;
+
+/// Kinds of one account that are named below it.
+const MOST_KINDS: usize = 4;
+
+/// Differences that are named of each sum.
+const MOST_DIFFERENT: usize = 12;
+
+/// The bill of a run for a terminal; `is_verbose` shows every kind.
+pub fn text(run: &Run, is_verbose: bool, options: &TableOptions) -> String {
+    terminal(&blocks(run, is_verbose), options)
+}
+
+/// The same in Markdown.
+pub fn markdown(run: &Run) -> String {
+    marked(&blocks(run, true))
+}
+
+/// The same as a page, with a bar for each kind.
+pub fn page(run: &Run) -> String {
+    let Some(bill) = &run.bill else {
+        return String::new();
+    };
+    let below = html! { p { (sentence::machine(run)) } };
+    let sections = html! { section id="bill" { (written(&blocks(run, true))) } };
+    let title = format!("What {} asks of the kernel", readable(&bill.command));
+    frame(
+        &title,
+        &below,
+        &[("bill", "bill")],
+        &sections,
+        &run.tool.version,
+    )
+}
+
+/// What a program asks of the kernel, and what that costs by the rows of the run.
+pub fn blocks(run: &Run, is_verbose: bool) -> Vec<Block> {
+    let Some(bill) = &run.bill else {
+        return vec![Block::paragraph(
+            "this run has no bill: syscost bill COMMAND",
+        )];
+    };
+    let mut blocks = vec![Block::Paragraph(heading(bill))];
+    for refuted in &bill.refuted {
+        blocks.push(Block::Paragraph(
+            Text::of(Look::Tag, "refuted")
+                .with(Look::Plain, refuted)
+                .tone(Tone::Bad),
+        ));
+    }
+    let prices = PriceList::of(run);
+    let column = bill.column(&prices);
+    let accounts = bill.accounts(&prices, column);
+    let shown = if is_verbose {
+        accounts.len()
+    } else {
+        MOST_SHOWN
+    };
+    let listed = &accounts[..shown.min(accounts.len())];
+    blocks.push(Block::Table(table(bill, listed)));
+    blocks.extend(notes(bill, &accounts, shown, &prices, column));
+    blocks
+}
+
+/// The program, its time, and its counts in a sentence.
+fn heading(bill: &Bill) -> Text {
+    let name = readable(&bill.command);
+    let times = bill.cpu().map_or_else(String::new, |ns| {
+        format!(" {} of CPU time,", quantity(Unit::Nanoseconds, ns))
+    });
+    let sum = |is_part: fn(&Use) -> bool| {
+        let parts: Vec<&Use> = bill.uses.iter().filter(|one| is_part(one)).collect();
+        let runs = parts.iter().map(|one| one.counts.len()).max().unwrap_or(0);
+        let counts = (0..runs).map(|run| parts.iter().filter_map(|one| one.counts.get(run)).sum());
+        let counts: Vec<u64> = counts.collect();
+        Range {
+            low: counts.iter().copied().min().unwrap_or(0),
+            high: counts.iter().copied().max().unwrap_or(0),
+        }
+    };
+    let calls = sum(|one| one.name != PAGE_FAULT && one.name != SWITCH);
+    let faults = sum(|one| one.name == PAGE_FAULT);
+    Text::of(Look::Tag, name).with(
+        Look::Plain,
+        format!(
+            "{times} {} system calls, {} page faults in a run",
+            range(calls),
+            range(faults)
+        ),
+    )
+}
+
+/// A line for each kind.
+fn table(bill: &Bill, accounts: &[Account<'_>]) -> Table {
+    let is_sampled = bill.sampled.is_some();
+    let most = accounts
+        .iter()
+        .map(|one| one.weight_ns())
+        .fold(0.0, f64::max);
+    let mut columns = vec![
+        Column::right("times"),
+        Column::right("each"),
+        Column::right("priced"),
+    ];
+    if is_sampled {
+        columns.push(Column::right("measured"));
+    }
+    columns.push(Column::left("share of the CPU time").rank(1));
+    let cpu = bill.cpu().unwrap_or(0.0);
+    let row = |one: &Account<'_>| {
+        let time =
+            |ns: Option<f64>| ns.map_or_else(String::new, |ns| quantity(Unit::Nanoseconds, ns));
+        let least = if one.is_lower_bound && one.priced_ns.is_some() {
+            "≥ "
+        } else {
+            ""
+        };
+        let mean = one.uses.iter().map(|(one, _)| one.mean()).sum::<f64>();
+        let each = one.priced_ns.filter(|_| mean > 0.0).map(|ns| ns / mean);
+        let weight = one.sampled_ns.or(one.priced_ns).unwrap_or(0.0);
+        let mut cells: Vec<Text> = vec![
+            range(one.range).into(),
+            format!("{least}{}", time(each)).into(),
+            format!("{least}{}", time(one.priced_ns)).into(),
+        ];
+        if is_sampled {
+            cells.push(time(one.sampled_ns).into());
+        }
+        cells.push(match cpu > 0.0 && weight > 0.0 {
+            true => Text::drawn(
+                format!("{:4.1} %", 100.0 * weight / cpu),
+                bar(weight / most, weight / cpu),
+            ),
+            false => Text::default(),
+        });
+        let mut row = Row::new(Text::of(Look::Code, one.name), cells);
+        row.notes
+            .extend(kinds(one).map(|words| Text::from(words).tone(Tone::Quiet)));
+        row
+    };
+    Table {
+        class: "bill",
+        caption: "What the program asks of the kernel".to_owned(),
+        names: "asked for".into(),
+        columns,
+        rows: accounts.iter().map(row).collect(),
+    }
+}
+
+/// A bar of this length, 0 to 1, and the share that it stands for.
+fn bar(length: f64, share: f64) -> Markup {
+    let width = format!("{:.1}", 120.0 * length.clamp(0.0, 1.0));
+    html! {
+        svg class="sparkline" viewBox="0 0 160 16" role="img" aria-label={ (format!("{:.1} %", 100.0 * share)) } {
+            rect x="0" y="3" width=(width) height="10" class="bar s0" {}
+            text x=(format!("{:.1}", 124.0 * length.clamp(0.0, 1.0) + 3.0)) y="13" { (format!("{:.1} %", 100.0 * share)) }
+        }
+    }
+}
+
+/// The kinds of an account that has several.
+fn kinds(account: &Account<'_>) -> Option<String> {
+    let mut by_words: Vec<(String, f64, Option<f64>)> = Vec::new();
+    for (one, costs) in &account.uses {
+        let words = match one.words().strip_prefix(&one.name).map(str::trim) {
+            Some("") | None => "others".to_owned(),
+            Some(words) => words.trim_start_matches(": ").to_owned(),
+        };
+        match by_words.iter_mut().find(|(known, ..)| *known == words) {
+            Some((_, number, sum)) => {
+                *number += one.mean();
+                *sum = sum.zip(*costs).map(|(sum, costs)| sum + costs);
+            }
+            None => by_words.push((words, one.mean(), *costs)),
+        }
+    }
+    let named: Vec<String> = by_words
+        .iter()
+        .map(
+            |(words, number, costs)| match costs.filter(|_| *number > 0.0) {
+                Some(costs) => format!(
+                    "{words} {number:.0} at {}",
+                    quantity(Unit::Nanoseconds, costs / number)
+                ),
+                None => format!("{words} {number:.0}"),
+            },
+        )
+        .collect();
+    (by_words.len() > 1).then(|| sentence::listed(&named, MOST_KINDS))
+}
+
+/// What is explained, and by which prices.
+fn notes(
+    bill: &Bill,
+    accounts: &[Account<'_>],
+    shown: usize,
+    prices: &PriceList,
+    column: u64,
+) -> Vec<Block> {
+    let mut notes = Vec::new();
+    let cpu = bill.cpu().unwrap_or(0.0);
+    let columns = prices.columns();
+    let percent = |part: f64, of: f64| format!("{:.0} %", 100.0 * part / of.max(1.0));
+    let time = |ns: f64| quantity(Unit::Nanoseconds, ns);
+    if accounts.len() > shown {
+        let left = accounts.len() - shown;
+        notes.push(Block::note(format!(
+            "{} cost less (-v)",
+            sentence::count(left, "other kind")
+        )));
+    }
+    if !columns.is_empty() {
+        let total = prices.total(bill, column);
+        let said = match &bill.sampled {
+            Some(sampled) => {
+                let kernel = (1.0 - sampled.user) * cpu;
+                format!(
+                    "priced: {} of {} in the kernel, {}; {} in the program itself",
+                    time(total),
+                    time(kernel),
+                    percent(total, kernel),
+                    time(cpu - kernel)
+                )
+            }
+            None => format!(
+                "priced: {} of {} of CPU time, {}",
+                time(total),
+                time(cpu),
+                percent(total, cpu)
+            ),
+        };
+        let ends = [columns.first(), columns.last()]
+            .map(|end| end.map_or(0.0, |end| prices.total(bill, *end)));
+        let between = bill
+            .between_entries_ns(prices)
+            .map_or_else(String::new, |ns| {
+                format!(": it works for {} between two entries", time(ns))
+            });
+        notes.push(Block::paragraph(said));
+        notes.push(Block::note(format!(
+            "each operation at the price that it has here after {} of other data were read{between}; {} with none, {} with {}",
+            size(column),
+            time(ends[0]),
+            time(ends[1]),
+            columns.last().map_or_else(String::new, |end| size(*end))
+        )));
+    }
+    if let Some(sampled) = &bill.sampled {
+        notes.extend(unexplained(sampled_rest(bill, accounts), cpu));
+        notes.push(Block::note(format!(
+            "measured by {} samples of another run, which took {} of CPU time",
+            sampled.samples,
+            time(sampled.cpu_ns)
+        )));
+    }
+    let bounds: Vec<&str> = accounts
+        .iter()
+        .filter(|one| one.is_lower_bound)
+        .map(|one| one.name)
+        .collect();
+    if !bounds.is_empty() && !columns.is_empty() {
+        notes.push(Block::note(format!(
+            "no row prices {}: at the price of a null call, a lower bound",
+            sentence::listed(&bounds, MOST_DIFFERENT)
+        )));
+    }
+    notes.extend(bill.unknown.iter().map(Block::note));
+    notes
+}
+
+/// What samples find in the kernel that no price stands for: its name, its time, its functions.
+fn sampled_rest<'b>(
+    bill: &'b Bill,
+    accounts: &[Account<'_>],
+) -> Vec<(&'b str, f64, &'b [(String, f64)])> {
+    let cpu = bill.cpu().unwrap_or(0.0);
+    let kinds = bill.sampled.iter().flat_map(|sampled| &sampled.kernel);
+    let rest = kinds.filter_map(|(name, kind)| {
+        let priced = accounts
+            .iter()
+            .find(|one| one.name == name)
+            .and_then(|one| one.priced_ns);
+        let rest = kind.share * cpu - priced.unwrap_or(0.0);
+        (rest > 0.0).then_some((&**name, rest, &kind.functions[..]))
+    });
+    let mut rest: Vec<_> = rest.collect();
+    rest.sort_by(|one, other| other.1.total_cmp(&one.1));
+    rest
+}
+
+/// The largest of what no price explains, with the kernel's functions in which it is spent.
+fn unexplained(rest: Vec<(&str, f64, &[(String, f64)])>, cpu: f64) -> Option<Block> {
+    /// Kinds that are named, and functions of each.
+    const MOST: usize = 3;
+    /// The least share of the CPU time that is worth a word.
+    const LEAST: f64 = 0.01;
+    let named = rest
+        .iter()
+        .filter(|(_, ns, _)| *ns > LEAST * cpu)
+        .take(MOST)
+        .map(|(name, ns, functions)| {
+            let functions: Vec<&str> = functions
+                .iter()
+                .take(MOST)
+                .map(|(name, _)| &**name)
+                .collect();
+            format!(
+                "{name} {} ({})",
+                quantity(Unit::Nanoseconds, *ns),
+                functions.join(", ")
+            )
+        });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| Block::note(format!("not explained: {}", named.join("; "))))
+}
+
+/// A number of bytes, as rows have it.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0 => "none".to_owned(),
+        bytes if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
+        bytes => format!("{} KiB", bytes >> 10),
+    }
+}
+
+fn range(range: Range) -> String {
+    match range.is_exact() {
+        true => grouped(range.low),
+        false => format!("{} to {}", grouped(range.low), grouped(range.high)),
+    }
+}
+
+/// `34,303`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|group| str::from_utf8(group).ok())
+        .collect();
+    groups.join(",")
+}
+
+/// How the counts of a bill differ from those of an earlier one, for a terminal.
+pub fn against(before: &Run, after: &Run, options: &TableOptions) -> String {
+    terminal(&against_blocks(before, after), options)
+}
+
+/// The same in any medium.
+pub fn against_blocks(before: &Run, after: &Run) -> Vec<Block> {
+    let Some((before, after)) = before.bill.as_ref().zip(after.bill.as_ref()) else {
+        return vec![Block::paragraph("one of the runs has no bill")];
+    };
+    differences(before, after)
+        .iter()
+        .map(|one| Block::Paragraph(sum(one)))
+        .collect()
+}
+
+/// `+12.1 % calls: readlink +985 (new)`.
+fn sum(one: &Difference) -> Text {
+    let name = one.of.name();
+    let [before, after] = one.totals;
+    if one.parts.is_empty() {
+        let unsure = if before.is_exact() && after.is_exact() {
+            ""
+        } else {
+            "; they vary from run to run"
+        };
+        return Text::from(format!("{name}: as before, {}{unsure}", range(after)));
+    }
+    let growth = match before.low {
+        0 => "all new".to_owned(),
+        _ => format!("{:+.1} %", 100.0 * (mid(after) / mid(before) - 1.0)),
+    };
+    let parts: Vec<String> = one
+        .parts
+        .iter()
+        .map(|part| different(part, one.of))
+        .collect();
+    Text::of(Look::Tag, format!("{growth} {name}"))
+        .with(
+            Look::Plain,
+            format!(
+                "{} ({} to {})",
+                sentence::listed(&parts, MOST_DIFFERENT),
+                range(before),
+                range(after)
+            ),
+        )
+        .tone(if mid(after) > mid(before) {
+            Tone::Bad
+        } else {
+            Tone::Good
+        })
+}
+
+fn mid(range: Range) -> f64 {
+    (range.low + range.high) as f64 / 2.0
+}
+
+fn different(part: &DifferentPart, of: Sum) -> String {
+    let grew = part.grew();
+    let sign = if grew < 0 { '-' } else { '+' };
+    let number = match of {
+        Sum::Bytes => quantity(Unit::Bytes, grew.unsigned_abs() as f64),
+        Sum::Calls | Sum::Faults => grouped(grew.unsigned_abs()),
+    };
+    let remark = match part.ranges {
+        [None, Some(_)] => " (new)",
+        [Some(_), None] => " (gone)",
+        _ => "",
+    };
+    format!("{} {sign}{number}{remark}", part.name)
+}

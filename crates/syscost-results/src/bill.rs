@@ -1,0 +1,593 @@
+//! What a program asks of the kernel, and what that costs: `syscost bill`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Run, Status};
+use syscost_stats::order::median;
+
+/// What a program asks of the kernel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bill {
+    /// The program with its arguments, as a row's name would have it ([`row_value`](crate::commands::row_value)).
+    pub command: String,
+    /// Time on CPUs of each run in which nothing was counted, in ns, of all that it started, too.
+    pub cpu_ns: Vec<f64>,
+    /// Elapsed time of the same runs, in ns.
+    pub wall_ns: Vec<f64>,
+    /// What it asked for, by name.
+    pub uses: Vec<Use>,
+    /// Claims of the counts that are refuted, in sentences: then nothing is priced or compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refuted: Vec<String>,
+    /// What is not known, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// Where its CPU time went, by samples; null where these are not allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
+}
+
+/// One kind of what a program asks for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Use {
+    /// The system call by its name; `page fault`, `context switch`.
+    pub name: String,
+    /// What its flags make of it: `create` of openat, `thread` of clone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// What kind of object it acts on: `file`, `pipe`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// The error that it ended with, `ENOENT`, or `never returned`; null if it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// Bytes of each that it moves or maps, at most: the upper end of a class; null for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// How often in each counted run.
+    pub counts: Vec<u64>,
+    /// Bytes that all of them moved or mapped, in each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bytes: Vec<u64>,
+    /// The rows that price one, each how often; none where nothing does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priced_by: Vec<PricedBy>,
+    /// Whether one costs more than these rows: they are of another, cheaper operation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lower_bound: bool,
+}
+
+/// A row in a price.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PricedBy {
+    /// The row's id, and what it is of: `bill.call` and `stat`.
+    pub row: String,
+    /// See `row`.
+    pub of: String,
+    /// How many of it cost as much as one.
+    pub times: f64,
+}
+
+/// Where a program's CPU time went, by samples of what it executed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sampled {
+    /// Number of samples.
+    pub samples: u64,
+    /// CPU time of the sampled run, in ns.
+    pub cpu_ns: f64,
+    /// Share of the samples in the program itself, 0 to 1.
+    pub user: f64,
+    /// Share by what entered the kernel: the name of a call, `page fault`, `interrupt`, `entry`.
+    pub kernel: BTreeMap<String, SampledKind>,
+}
+
+/// What samples show of one kind of entry into the kernel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SampledKind {
+    /// Share of all samples, 0 to 1.
+    pub share: f64,
+    /// The kernel's functions in which most of them were, with their shares of all samples.
+    pub functions: Vec<(String, f64)>,
+}
+
+/// How often something happened in each counted run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// In the run with fewest.
+    pub low: u64,
+    /// In the run with most.
+    pub high: u64,
+}
+
+impl Range {
+    fn of(counts: impl Iterator<Item = u64>) -> Self {
+        counts.fold(
+            Range {
+                low: u64::MAX,
+                high: 0,
+            },
+            |range, count| Range {
+                low: range.low.min(count),
+                high: range.high.max(count),
+            },
+        )
+    }
+
+    /// Whether each run had as many.
+    pub fn is_exact(self) -> bool {
+        self.low == self.high
+    }
+}
+
+impl Use {
+    /// How often, from run to run.
+    pub fn range(&self) -> Range {
+        Range::of(self.counts.iter().copied())
+    }
+
+    /// How often in a run, on average.
+    pub fn mean(&self) -> f64 {
+        self.counts.iter().sum::<u64>() as f64 / self.counts.len().max(1) as f64
+    }
+
+    /// What it is, in words: `openat create of a file: ENOENT`.
+    pub fn words(&self) -> String {
+        let mut words = self.name.clone();
+        for part in [&self.variant, &self.on].into_iter().flatten() {
+            words = format!("{words} {part}");
+        }
+        match &self.failed {
+            Some(failed) => format!("{words}: {failed}"),
+            None => words,
+        }
+    }
+}
+
+/// How much of the user's own data is displaced from caches between two operations of a row, as its name has it: the
+/// columns of a price list.
+pub const DISPLACED: &str = "displaced";
+
+/// A price list: what one operation costs, by row, what it is of, and the column.
+#[derive(Debug, Clone, Default)]
+pub struct PriceList(BTreeMap<(String, String), BTreeMap<u64, f64>>);
+
+impl PriceList {
+    /// The prices that a run has measured.
+    pub fn of(run: &Run) -> Self {
+        let mut all = Self::default();
+        for row in run
+            .measurements
+            .iter()
+            .filter(|row| row.status == Status::Ok)
+        {
+            let displaced = row.case.get(DISPLACED).and_then(|text| bytes(text));
+            let of = row.case.iter().find(|(name, _)| *name != DISPLACED);
+            if let Some(((displaced, (_, of)), ns)) = displaced.zip(of).zip(row.estimate.median) {
+                let key = (row.id.clone(), of.clone());
+                all.0.entry(key).or_default().insert(displaced, ns);
+            }
+        }
+        all
+    }
+
+    /// The columns that it has: bytes that are displaced.
+    pub fn columns(&self) -> BTreeSet<u64> {
+        self.0.values().flat_map(BTreeMap::keys).copied().collect()
+    }
+
+    /// What one costs in this column, in ns; of a row that lacks it, in the nearest that is smaller.
+    pub fn price(&self, one: &Use, displaced: u64) -> Option<f64> {
+        let rows = one.priced_by.iter().map(|by| {
+            let row = self.0.get(&(by.row.clone(), by.of.clone()))?;
+            let (_, ns) = row.range(..=displaced).next_back()?;
+            Some(ns * by.times)
+        });
+        let prices: Option<Vec<f64>> = rows.collect();
+        prices
+            .filter(|all| !all.is_empty())
+            .map(|all| all.iter().sum())
+    }
+
+    /// What all costs in this column, in ns, as far as it is priced.
+    pub fn total(&self, bill: &Bill, displaced: u64) -> f64 {
+        let uses = bill.uses.iter();
+        uses.filter_map(|one| Some(self.price(one, displaced)? * one.mean()))
+            .sum()
+    }
+}
+
+/// Of how much user time between two entries into the kernel on which bytes are displaced, from the shortest: the ns from
+/// which on a column applies, and the column. A program that works for 6 us (gcc) or 12 us (Python) pays some 1.5 to 1.9 times
+/// the price of a warm loop, as rows with 256 KiB to 1 MiB displaced do; one that works for 0.6 us (git, find) pays what a
+/// loop does (docs/bill.md, "Which column").
+const COLUMNS: [(f64, u64); 4] = [
+    (0.0, 0),
+    (1.5e3, 64 << 10),
+    (4e3, 256 << 10),
+    (1e4, 1 << 20),
+];
+
+/// All that a program does of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account<'b> {
+    /// The call by its name; `page fault`.
+    pub name: &'b str,
+    /// Its uses, which cost most first.
+    pub uses: Vec<(&'b Use, Option<f64>)>,
+    /// How often, from run to run.
+    pub range: Range,
+    /// What all cost together, in ns, as far as they are priced.
+    pub priced_ns: Option<f64>,
+    /// Whether a price is of another, cheaper operation, or missing.
+    pub is_lower_bound: bool,
+    /// What samples say they cost, in ns.
+    pub sampled_ns: Option<f64>,
+}
+
+impl Account<'_> {
+    /// What it costs, in ns: the larger of what is known of that.
+    pub fn weight_ns(&self) -> f64 {
+        let known = self.sampled_ns.into_iter().chain(self.priced_ns);
+        known.fold(0.0, f64::max)
+    }
+}
+
+impl Bill {
+    /// The CPU time of a run that nothing counted, in ns.
+    pub fn cpu(&self) -> Option<f64> {
+        median(&self.cpu_ns)
+    }
+
+    /// How often it enters the kernel in a run.
+    pub fn entries(&self) -> f64 {
+        let entries = self.uses.iter().filter(|one| one.name != SWITCH);
+        entries.map(Use::mean).sum()
+    }
+
+    /// The time that it spends in the kernel, in ns: by samples, or else by what is priced so much.
+    pub fn kernel_ns(&self, prices: &PriceList, displaced: u64) -> Option<f64> {
+        let cpu = self.cpu()?;
+        let sampled = self
+            .sampled
+            .as_ref()
+            .map(|sampled| (1.0 - sampled.user) * cpu);
+        Some(sampled.unwrap_or_else(|| prices.total(self, displaced).min(cpu)))
+    }
+
+    /// How long it works for itself between two entries into the kernel, in ns.
+    pub fn between_entries_ns(&self, prices: &PriceList) -> Option<f64> {
+        let own = self.cpu()? - self.kernel_ns(prices, 0)?;
+        Some(own.max(0.0) / self.entries().max(1.0))
+    }
+
+    /// The column of a price list that applies to it.
+    pub fn column(&self, prices: &PriceList) -> u64 {
+        let between = self.between_entries_ns(prices).unwrap_or(0.0);
+        let reached = COLUMNS.iter().rev().find(|(ns, _)| between >= *ns);
+        let there = prices.columns();
+        let wanted = reached.map_or(0, |(_, column)| *column);
+        there.range(..=wanted).next_back().copied().unwrap_or(0)
+    }
+
+    /// What it does by kind at the prices of this column, what costs most first.
+    pub fn accounts(&self, prices: &PriceList, displaced: u64) -> Vec<Account<'_>> {
+        let mut by_name: BTreeMap<&str, Vec<(&Use, Option<f64>)>> = BTreeMap::new();
+        for one in &self.uses {
+            let price = prices.price(one, displaced);
+            let costs = price.map(|price| price * one.mean());
+            by_name.entry(&one.name).or_default().push((one, costs));
+        }
+        let cpu = self.cpu();
+        let sampled = |name: &str| {
+            let kind = self.sampled.as_ref()?.kernel.get(name)?;
+            Some(kind.share * cpu?)
+        };
+        let accounts = by_name.into_iter().map(|(name, mut uses)| {
+            let value = |costs: Option<f64>| costs.unwrap_or(0.0);
+            uses.sort_by(|one, other| {
+                value(other.1)
+                    .total_cmp(&value(one.1))
+                    .then_with(|| other.0.mean().total_cmp(&one.0.mean()))
+            });
+            let runs = uses
+                .iter()
+                .map(|(one, _)| one.counts.len())
+                .max()
+                .unwrap_or(0);
+            let in_run = |run: usize| uses.iter().filter_map(|(one, _)| one.counts.get(run)).sum();
+            let priced: Vec<f64> = uses.iter().filter_map(|(_, costs)| *costs).collect();
+            Account {
+                range: Range::of((0..runs).map(in_run)),
+                priced_ns: (!priced.is_empty()).then(|| priced.iter().sum()),
+                is_lower_bound: uses
+                    .iter()
+                    .any(|(one, costs)| one.is_lower_bound || costs.is_none()),
+                sampled_ns: sampled(name),
+                name,
+                uses,
+            }
+        });
+        let mut accounts: Vec<Account<'_>> = accounts.collect();
+        accounts.sort_by(|one, other| other.weight_ns().total_cmp(&one.weight_ns()));
+        accounts
+    }
+}
+
+/// `64K` as a number of bytes.
+fn bytes(text: &str) -> Option<u64> {
+    let (number, factor) = match text.strip_suffix(['K', 'M']) {
+        Some(number) if text.ends_with('K') => (number, 1 << 10),
+        Some(number) => (number, 1 << 20),
+        None => (text, 1),
+    };
+    number.parse::<u64>().ok().map(|number| number * factor)
+}
+
+/// What the counts of two bills are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sum {
+    /// System calls.
+    Calls,
+    /// Page faults.
+    Faults,
+    /// Bytes that calls moved.
+    Bytes,
+}
+
+impl Sum {
+    /// All of them.
+    pub const ALL: [Sum; 3] = [Sum::Calls, Sum::Faults, Sum::Bytes];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sum::Calls => "calls",
+            Sum::Faults => "faults",
+            Sum::Bytes => "bytes",
+        }
+    }
+
+    /// What it adds up, by name.
+    fn parts(self, bill: &Bill) -> BTreeMap<&str, Range> {
+        let mut counts: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        for one in &bill.uses {
+            let (is_part, values) = match self {
+                Sum::Calls => (is_call(&one.name), &one.counts),
+                Sum::Faults => (one.name == PAGE_FAULT, &one.counts),
+                Sum::Bytes => (moves(&one.name), &one.bytes),
+            };
+            if is_part {
+                let all = counts.entry(&one.name).or_default();
+                all.resize(all.len().max(values.len()), 0);
+                for (sum, value) in all.iter_mut().zip(values) {
+                    *sum += value;
+                }
+            }
+        }
+        let ranges = counts.into_iter().filter(|(_, counts)| !counts.is_empty());
+        ranges
+            .map(|(name, counts)| (name, Range::of(counts.into_iter())))
+            .collect()
+    }
+}
+
+/// The name of page faults among the uses.
+pub const PAGE_FAULT: &str = "page fault";
+
+/// The name of switches among them.
+pub const SWITCH: &str = "context switch";
+
+fn is_call(name: &str) -> bool {
+    name != PAGE_FAULT && name != SWITCH
+}
+
+/// Whether the bytes of a call are moved, not mapped.
+fn moves(name: &str) -> bool {
+    let maps = ["mmap", "munmap", "mremap", "mprotect", "madvise", "brk"];
+    is_call(name) && !maps.contains(&name)
+}
+
+/// How a sum of two bills differs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// The sum.
+    pub of: Sum,
+    /// Of all parts, before and after.
+    pub totals: [Range; 2],
+    /// The same of the parts that were the same in every run of either side: what a gate goes by.
+    pub exact: [u64; 2],
+    /// The parts that differ for certain: in no run of the one side as many as in any of the other; the largest difference first.
+    pub parts: Vec<DifferentPart>,
+}
+
+/// A part of a sum that differs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DifferentPart {
+    /// Its name.
+    pub name: String,
+    /// How often before and after; `None` where there was none.
+    pub ranges: [Option<Range>; 2],
+}
+
+impl DifferentPart {
+    /// By how much it grew at least, less than zero if it shrank.
+    pub fn grew(&self) -> i64 {
+        let of = |range: Option<Range>| range.unwrap_or(Range { low: 0, high: 0 });
+        let [before, after] = self.ranges.map(of);
+        match after.low >= before.high {
+            true => after.low as i64 - before.high as i64,
+            false => after.high as i64 - before.low as i64,
+        }
+    }
+}
+
+impl Difference {
+    /// By which share the exact parts grew; infinite from none.
+    pub fn exact_growth(&self) -> f64 {
+        let [before, after] = self.exact.map(|count| count as f64);
+        match before == after {
+            true => 0.0,
+            false => after / before - 1.0,
+        }
+    }
+}
+
+/// How the sums of a bill differ from those of an earlier one.
+pub fn differences(before: &Bill, after: &Bill) -> Vec<Difference> {
+    let of_sum = |of: Sum| {
+        let sides = [before, after].map(|bill| of.parts(bill));
+        let names: BTreeSet<&str> = sides.iter().flat_map(BTreeMap::keys).copied().collect();
+        let ranges = |name: &str| [0, 1].map(|side: usize| sides[side].get(name).copied());
+        let is_exact = |name: &&&str| ranges(name).into_iter().flatten().all(Range::is_exact);
+        let exact = [0, 1].map(|side: usize| {
+            let exact = names.iter().filter(is_exact);
+            exact
+                .filter_map(|name| sides[side].get(*name))
+                .map(|range| range.low)
+                .sum()
+        });
+        let totals = sides.each_ref().map(|parts| Range {
+            low: parts.values().map(|range| range.low).sum(),
+            high: parts.values().map(|range| range.high).sum(),
+        });
+        let mut parts: Vec<DifferentPart> = names
+            .iter()
+            .map(|name| DifferentPart {
+                name: (*name).to_owned(),
+                ranges: ranges(name),
+            })
+            .filter(DifferentPart::is_certain)
+            .collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.grew().unsigned_abs()));
+        Difference {
+            of,
+            totals,
+            exact,
+            parts,
+        }
+    };
+    Sum::ALL.map(of_sum).into()
+}
+
+impl DifferentPart {
+    fn is_certain(&self) -> bool {
+        let of = |range: Option<Range>| range.unwrap_or(Range { low: 0, high: 0 });
+        let [before, after] = self.ranges.map(of);
+        after.low > before.high || after.high < before.low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(name: &str, counts: &[u64]) -> Use {
+        Use {
+            name: name.to_owned(),
+            counts: counts.to_vec(),
+            ..Use::default()
+        }
+    }
+
+    fn bill(uses: Vec<Use>) -> Bill {
+        Bill {
+            uses,
+            ..Bill::default()
+        }
+    }
+
+    #[test]
+    fn what_differs_for_certain_is_named_and_what_varies_moves_no_gate() {
+        let before = bill(vec![
+            used("openat", &[100, 100, 100]),
+            used("futex", &[10, 500, 20]),
+            used("read", &[7, 7, 7]),
+        ]);
+        let after = bill(vec![
+            used("openat", &[112, 112]),
+            used("futex", &[400, 15]),
+            used("readlink", &[985, 985]),
+        ]);
+        let all = differences(&before, &after);
+        let calls = &all[0];
+        assert_eq!(calls.of, Sum::Calls);
+        let named: Vec<(&str, i64)> = calls
+            .parts
+            .iter()
+            .map(|part| (&*part.name, part.grew()))
+            .collect();
+        assert_eq!(named, [("readlink", 985), ("openat", 12), ("read", -7)]);
+        // Of openat, read and readlink.
+        assert_eq!(calls.exact, [107, 1097]);
+        assert!((calls.exact_growth() - (1097.0 / 107.0 - 1.0)).abs() < 1e-9);
+        let same = differences(&before, &before);
+        assert!(
+            same.iter()
+                .all(|one| one.parts.is_empty() && one.exact_growth() == 0.0)
+        );
+    }
+
+    #[test]
+    fn kinds_of_one_call_add_up() {
+        let failed = Use {
+            failed: Some("ENOENT".to_owned()),
+            ..used("openat", &[3, 4])
+        };
+        let before = bill(vec![used("openat", &[10, 10]), failed]);
+        let after = bill(vec![used("openat", &[14])]);
+        let [calls, ..] = &differences(&before, &after)[..] else {
+            panic!("calls come first");
+        };
+        assert_eq!(
+            calls.totals,
+            [Range { low: 13, high: 14 }, Range { low: 14, high: 14 }]
+        );
+        assert_eq!((calls.parts.len(), calls.exact), (0, [0, 0]));
+    }
+
+    #[test]
+    fn a_price_is_that_of_its_rows_in_the_column_or_the_nearest_below() {
+        let row = |of: &str, displaced: &str, ns: f64| {
+            let mut row = crate::fixture::row(
+                &format!("bill.call{{call={of},displaced={displaced}}}"),
+                vec![vec![ns]],
+            );
+            row.id = "bill.call".to_owned();
+            row.case = [("call", of), (DISPLACED, displaced)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into();
+            row.estimate.median = Some(ns);
+            row
+        };
+        let run = crate::fixture::run(
+            "r",
+            vec![
+                row("read_4K", "0", 500.0),
+                row("read_4K", "256K", 900.0),
+                row("read_64K", "0", 5000.0),
+            ],
+        );
+        let prices = PriceList::of(&run);
+        assert_eq!(prices.columns(), [0, 256 << 10].into());
+        let by = |of: &str, times: f64| PricedBy {
+            row: "bill.call".to_owned(),
+            of: of.to_owned(),
+            times,
+        };
+        let one = Use {
+            priced_by: vec![by("read_4K", 0.5), by("read_64K", 0.5)],
+            ..used("read", &[10])
+        };
+        assert_eq!(prices.price(&one, 0), Some(2750.0));
+        assert_eq!(prices.price(&one, 1 << 20), Some(2950.0));
+        assert_eq!(prices.price(&used("read", &[1]), 0), None);
+        assert_eq!(prices.total(&bill(vec![one]), 0), 27_500.0);
+    }
+}
