@@ -108,7 +108,9 @@ words! {
         WritableFile "writable file",
         /// A shared mapping.
         Shared "shared",
-        /// Nothing of which a record was seen.
+        /// The kernel's own code and data in user space: its clock (vDSO).
+        Vdso "vDSO",
+        /// Something else, or nothing of which a record was seen.
         Other "other",
     }
 }

@@ -25,7 +25,15 @@ pub(super) struct Moved {
 impl Moved {
     /// A task has left mremap; it is stopped, so that it has not used the new place.
     pub(super) fn now(process: u32, from: u64, to: u64, length: u64) -> Moved {
-        Moved { at_ns: now_ns(), record: Record::Moved { process, from, to, length } }
+        Moved {
+            at_ns: now_ns(),
+            record: Record::Moved {
+                process,
+                from,
+                to,
+                length,
+            },
+        }
     }
 }
 
@@ -47,27 +55,49 @@ pub(super) struct Collector {
 
 impl Collector {
     /// Of a child that is to execute a program.
-    pub(super) fn of_child(child: u32, cpus: &[u32], moves: Receiver<Moved>) -> Result<Collector, Unsupported> {
+    pub(super) fn of_child(
+        child: u32,
+        cpus: &[u32],
+        moves: Receiver<Moved>,
+    ) -> Result<Collector, Unsupported> {
         Ok(Self::of(Rings::open(&[child], cpus, true)?, moves))
     }
 
     /// Of all threads of a process, and what they start from now on.
-    pub(super) fn of_running(process: u32, cpus: &[u32], moves: Receiver<Moved>) -> Result<Collector, Unsupported> {
-        let entries = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    pub(super) fn of_running(
+        process: u32,
+        cpus: &[u32],
+        moves: Receiver<Moved>,
+    ) -> Result<Collector, Unsupported> {
+        let entries = fs::read_dir(format!("/proc/{process}/task"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let tasks: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
         let mut collector = Self::of(Rings::open(&tasks, cpus, false)?, moves);
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-        let others = tasks.iter().skip(1).map(|_| Record::Started { process, by: process });
+        let others = tasks.iter().skip(1).map(|_| Record::Started {
+            process,
+            by: process,
+        });
         let mapped = maps.lines().filter_map(|line| mapped(process, line));
         // Before all records.
-        mapped.chain(others).for_each(|record| collector.mappings.take(&record));
+        mapped
+            .chain(others)
+            .for_each(|record| collector.mappings.take(&record));
         Ok(collector)
     }
 
     fn of(rings: Rings, moves: Receiver<Moved>) -> Collector {
         let are_open = rings.descriptors().map(|_| true).collect();
-        Collector { rings, are_open, moves, recent: Vec::new(), mappings: Mappings::default() }
+        Collector {
+            rings,
+            are_open,
+            moves,
+            recent: Vec::new(),
+            mappings: Mappings::default(),
+        }
     }
 
     /// What becomes readable when there is much to collect.
@@ -93,7 +123,11 @@ impl Collector {
     fn collect_until(&mut self, settled_ns: u64) {
         let recent = &mut self.recent;
         self.rings.take(|time, record| recent.push((time, record)));
-        recent.extend(self.moves.try_iter().map(|moved| (moved.at_ns, moved.record)));
+        recent.extend(
+            self.moves
+                .try_iter()
+                .map(|moved| (moved.at_ns, moved.record)),
+        );
         recent.sort_by_key(|(time, _)| *time);
         let settled = recent.partition_point(|(time, _)| *time < settled_ns);
         for (_, record) in recent.drain(..settled) {
@@ -120,6 +154,10 @@ fn mapped(process: u32, line: &str) -> Option<Record> {
         process,
         start: address(start)?,
         end: address(end)?,
-        kind: kind(name.as_bytes(), has('w', libc::PROT_WRITE), has('s', libc::MAP_SHARED)),
+        kind: kind(
+            name.as_bytes(),
+            has('w', libc::PROT_WRITE),
+            has('s', libc::MAP_SHARED),
+        ),
     })
 }

@@ -53,10 +53,20 @@ impl Mappings {
                 let kind = kind.unwrap_or(FaultKind::Other);
                 *self.faults.by_kind.entry(kind).or_default() += 1;
             }
-            Record::Mapped { process, start, end, kind } => {
+            Record::Mapped {
+                process,
+                start,
+                end,
+                kind,
+            } => {
                 self.space(process).map(start, end, kind);
             }
-            Record::Moved { process, from, to, length } => {
+            Record::Moved {
+                process,
+                from,
+                to,
+                length,
+            } => {
                 let space = self.space(process);
                 if let Some(kind) = space.at(from) {
                     space.map(to, to.saturating_add(length), kind);
@@ -80,7 +90,10 @@ impl Mappings {
     }
 
     fn space(&mut self, process: u32) -> &mut Space {
-        let one_task = || Space { tasks: 1, ..Space::default() };
+        let one_task = || Space {
+            tasks: 1,
+            ..Space::default()
+        };
         self.spaces.entry(process).or_insert_with(one_task)
     }
 }

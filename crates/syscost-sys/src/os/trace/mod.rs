@@ -85,8 +85,10 @@ pub(crate) fn trace_run(
     goes_on: GoesOn<'_>,
 ) -> Result<Tally, TraceError> {
     let failed = |what| move |cause: rustix::io::Errno| TraceError::Failed(what, cause.into());
-    let (wait, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
-    let (refused, refuse) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
+    let (wait, go) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
+    let (refused, refuse) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
     let mut go = Some(go);
     let child = super::fork(&mut || {
         drop(go.take());
@@ -100,7 +102,9 @@ pub(crate) fn trace_run(
     let child = Child(child.map_err(|cause| TraceError::Failed("fork", cause))?);
     drop((wait, refuse));
     let tally = follow(child.0, options, true, goes_on, |tracer| {
-        tracer.take_child().map_err(|cause| TraceError::Unavailable(refusal(child.0, &cause)))?;
+        tracer
+            .take_child()
+            .map_err(|cause| TraceError::Unavailable(refusal(child.0, &cause)))?;
         if let Some(go) = go.take() {
             rustix::io::write(go, &[1]).map_err(failed("write"))?;
         }
@@ -166,18 +170,26 @@ fn follow(
         drop(stop);
         (tracer.join(), collector)
     });
-    let (tracer, tally) = traced.map_err(|_| TraceError::Failed("the tracer", io::ErrorKind::Other.into()))?;
+    let (tracer, tally) =
+        traced.map_err(|_| TraceError::Failed("the tracer", io::ErrorKind::Other.into()))?;
     await_end(tracer);
     let mut tally = tally?;
     tally.faults = collector.map(Collector::finish);
     Ok(tally)
 }
 
-fn collector(first: u32, is_started_here: bool, moves: Receiver<faults::Moved>) -> Result<Collector, Unsupported> {
+fn collector(
+    first: u32,
+    is_started_here: bool,
+    moves: Receiver<faults::Moved>,
+) -> Result<Collector, Unsupported> {
     if is_started_here {
         return Collector::of_child(first, &cpu::allowed()?, moves);
     }
-    let task = TaskId { process: first, thread: first };
+    let task = TaskId {
+        process: first,
+        thread: first,
+    };
     let cpus = cpu::allowed_to(task).map_or_else(cpu::allowed, Ok)?;
     Collector::of_running(first, &cpus, moves)
 }
@@ -276,17 +288,28 @@ impl Drop for Child {
 
 /// Why a process cannot be traced.
 fn refusal(pid: u32, cause: &io::Error) -> Unsupported {
-    let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let read = |path: &str| {
+        fs::read_to_string(path)
+            .ok()
+            .map(|text| text.trim().to_owned())
+    };
     let status = object::Status::of(pid);
-    let by = status.and_then(|status| status.number("TracerPid")).filter(|pid| *pid != 0);
+    let by = status
+        .and_then(|status| status.number("TracerPid"))
+        .filter(|pid| *pid != 0);
     let scope = read("/proc/sys/kernel/yama/ptrace_scope");
     let advice = match (cause.raw_os_error(), by, scope.as_deref()) {
         (Some(libc::ESRCH), ..) => "there is no such process".to_owned(),
         (_, Some(by), _) => format!("process {by} traces it already"),
         (_, _, Some(scope @ ("1" | "2" | "3"))) => {
-            format!("kernel.yama.ptrace_scope is {scope}: 1 allows own children, 2 needs CAP_SYS_PTRACE, 3 allows nobody")
+            format!(
+                "kernel.yama.ptrace_scope is {scope}: 1 allows own children, 2 needs CAP_SYS_PTRACE, 3 allows nobody"
+            )
         }
-        _ => "a container's filter or a security module forbids it, or the process is another user's".to_owned(),
+        _ => {
+            "a container's filter or a security module forbids it, or the process is another user's"
+                .to_owned()
+        }
     };
     Unsupported::new(format!("ptrace(PTRACE_SEIZE): {cause}; {advice}"))
 }

@@ -107,7 +107,8 @@ impl Status {
     #[cfg(target_arch = "aarch64")]
     pub(super) fn has_pending(&self) -> bool {
         let is_open = |bit| !self.has_bit("SigBlk", bit);
-        (0..64).any(|bit| is_open(bit) && (self.has_bit("SigPnd", bit) || self.has_bit("ShdPnd", bit)))
+        (0..64)
+            .any(|bit| is_open(bit) && (self.has_bit("SigPnd", bit) || self.has_bit("ShdPnd", bit)))
     }
 }
 
@@ -120,10 +121,7 @@ pub(super) fn lost_privilege(task: u32) -> Option<String> {
         return None;
     }
     let path = format!("/proc/{task}/exe");
-    let file = status_of(
-        &path,
-        StatxFlags::MODE | StatxFlags::UID | StatxFlags::GID,
-    )?;
+    let file = status_of(&path, StatxFlags::MODE | StatxFlags::UID | StatxFlags::GID)?;
     let (status, mode) = (Status::of(task)?, u32::from(file.stx_mode));
     if status.number("NoNewPrivs") == Some(1) {
         return None;

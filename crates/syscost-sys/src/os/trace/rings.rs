@@ -21,13 +21,33 @@ const PAGES: usize = 128;
 /// What a record says.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Record {
-    Fault { process: u32, address: u64 },
-    Mapped { process: u32, start: u64, end: u64, kind: FaultKind },
-    Moved { process: u32, from: u64, to: u64, length: u64 },
+    Fault {
+        process: u32,
+        address: u64,
+    },
+    Mapped {
+        process: u32,
+        start: u64,
+        end: u64,
+        kind: FaultKind,
+    },
+    Moved {
+        process: u32,
+        from: u64,
+        to: u64,
+        length: u64,
+    },
     /// A task, of its own process or of this one's.
-    Started { process: u32, by: u32 },
-    Executed { process: u32 },
-    Ended { process: u32 },
+    Started {
+        process: u32,
+        by: u32,
+    },
+    Executed {
+        process: u32,
+    },
+    Ended {
+        process: u32,
+    },
     /// So many records.
     Lost(u64),
 }
@@ -45,8 +65,11 @@ impl Rings {
         let refused = |cause: io::Error| refusal(&cause);
         let (mut rings, mut events) = (Vec::new(), Vec::new());
         for &cpu in cpus {
-            let (first, others) = tasks.split_first().ok_or_else(|| Unsupported::new("no task"))?;
-            let ring = Ring::of(event(*first, cpu, from_exec).map_err(refused)?).map_err(refused)?;
+            let (first, others) = tasks
+                .split_first()
+                .ok_or_else(|| Unsupported::new("no task"))?;
+            let ring =
+                Ring::of(event(*first, cpu, from_exec).map_err(refused)?).map_err(refused)?;
             for &task in others {
                 let other = match event(task, cpu, from_exec) {
                     Ok(other) => other,
@@ -55,12 +78,16 @@ impl Rings {
                     Err(cause) => return Err(refused(cause)),
                 };
                 // SAFETY: both are counters' own descriptors.
-                done(unsafe { ioctls::SET_OUTPUT(other.as_raw_fd(), ring.event.as_raw_fd()) }).map_err(refused)?;
+                done(unsafe { ioctls::SET_OUTPUT(other.as_raw_fd(), ring.event.as_raw_fd()) })
+                    .map_err(refused)?;
                 events.push(other);
             }
             rings.push(ring);
         }
-        Ok(Rings { rings, _events: events })
+        Ok(Rings {
+            rings,
+            _events: events,
+        })
     }
 
     /// What becomes readable when a ring is half full.
@@ -80,7 +107,9 @@ fn event(task: u32, cpu: u32, from_exec: bool) -> io::Result<OwnedFd> {
     let faults = u64::from(bindings::PERF_COUNT_SW_PAGE_FAULTS);
     let mut wanted = attributes(bindings::PERF_TYPE_SOFTWARE, faults, true);
     wanted.__bindgen_anon_1.sample_period = 1;
-    wanted.sample_type = u64::from(bindings::PERF_SAMPLE_TID | bindings::PERF_SAMPLE_TIME | bindings::PERF_SAMPLE_ADDR);
+    wanted.sample_type = u64::from(
+        bindings::PERF_SAMPLE_TID | bindings::PERF_SAMPLE_TIME | bindings::PERF_SAMPLE_ADDR,
+    );
     wanted.set_inherit(1);
     wanted.set_disabled(from_exec.into());
     wanted.set_enable_on_exec(from_exec.into());
@@ -115,8 +144,21 @@ impl Ring {
         let page = os::page_size();
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a mapping where the kernel likes it touches no memory in use.
-        let memory = unsafe { mmap(ptr::null_mut(), (1 + PAGES) * page, access, MapFlags::SHARED, &event, 0) }?;
-        Ok(Ring { event, memory: memory.cast(), page })
+        let memory = unsafe {
+            mmap(
+                ptr::null_mut(),
+                (1 + PAGES) * page,
+                access,
+                MapFlags::SHARED,
+                &event,
+                0,
+            )
+        }?;
+        Ok(Ring {
+            event,
+            memory: memory.cast(),
+            page,
+        })
     }
 
     fn take(&mut self, to: &mut impl FnMut(u64, Record)) {
@@ -181,16 +223,29 @@ fn parse(bytes: &[u8]) -> Option<(u64, Record)> {
         _ => long(bytes.len().checked_sub(8)?)?,
     };
     let record = match word(0)? {
-        bindings::PERF_RECORD_SAMPLE => Record::Fault { process: word(8)?, address: long(24)? },
+        bindings::PERF_RECORD_SAMPLE => Record::Fault {
+            process: word(8)?,
+            address: long(24)?,
+        },
         bindings::PERF_RECORD_MMAP2 => {
             let (start, length) = (long(16)?, long(24)?);
             let name = bytes.get(72..)?.split(|byte| *byte == 0).next()?;
             let kind = kind(name, word(64)? as i32, word(68)? as i32);
-            Record::Mapped { process: word(8)?, start, end: start.saturating_add(length), kind }
+            Record::Mapped {
+                process: word(8)?,
+                start,
+                end: start.saturating_add(length),
+                kind,
+            }
         }
-        bindings::PERF_RECORD_FORK => Record::Started { process: word(8)?, by: word(12)? },
+        bindings::PERF_RECORD_FORK => Record::Started {
+            process: word(8)?,
+            by: word(12)?,
+        },
         bindings::PERF_RECORD_EXIT => Record::Ended { process: word(8)? },
-        bindings::PERF_RECORD_COMM if u32::from(misc) & bindings::PERF_RECORD_MISC_COMM_EXEC != 0 => {
+        bindings::PERF_RECORD_COMM
+            if u32::from(misc) & bindings::PERF_RECORD_MISC_COMM_EXEC != 0 =>
+        {
             Record::Executed { process: word(8)? }
         }
         bindings::PERF_RECORD_LOST => Record::Lost(long(16)?),
@@ -206,7 +261,10 @@ pub(super) fn kind(name: &[u8], access: i32, flags: i32) -> FaultKind {
         b"" | b"//anon" => FaultKind::Anonymous,
         b"[heap]" => FaultKind::Heap,
         b"[stack]" => FaultKind::Stack,
-        _ if name.starts_with(b"/anon_hugepage") || name.starts_with(b"[anon") => FaultKind::Anonymous,
+        _ if name.starts_with(b"/anon_hugepage") || name.starts_with(b"[anon") => {
+            FaultKind::Anonymous
+        }
+        [b'[', b'v', b'd' | b'v', ..] => FaultKind::Vdso,
         [b'[', ..] => FaultKind::Other,
         _ if access & libc::PROT_WRITE != 0 => FaultKind::WritableFile,
         _ => FaultKind::File,
@@ -216,13 +274,20 @@ pub(super) fn kind(name: &[u8], access: i32, flags: i32) -> FaultKind {
 fn refusal(cause: &io::Error) -> Unsupported {
     let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     let advice = match cause.raw_os_error() {
-        Some(libc::EACCES) => format!("kernel.perf_event_paranoid is {}; it needs at most 2, or CAP_PERFMON", paranoid.trim()),
+        Some(libc::EACCES) => format!(
+            "kernel.perf_event_paranoid is {}; it needs at most 2, or CAP_PERFMON",
+            paranoid.trim()
+        ),
         Some(libc::EPERM) => format!(
             "a container's filter forbids it, or kernel.perf_event_mlock_kb is used up by others (perf_event_paranoid is {})",
             paranoid.trim()
         ),
-        Some(libc::EMFILE) => "a descriptor is needed for each task and CPU: see ulimit -n".to_owned(),
-        Some(libc::ENOSYS) => "the kernel was built without perf events, or a filter hides the call".to_owned(),
+        Some(libc::EMFILE) => {
+            "a descriptor is needed for each task and CPU: see ulimit -n".to_owned()
+        }
+        Some(libc::ENOSYS) => {
+            "the kernel was built without perf events, or a filter hides the call".to_owned()
+        }
         _ => "the kernel refuses it".to_owned(),
     };
     Unsupported::new(format!("perf_event_open(page-faults): {cause}; {advice}"))

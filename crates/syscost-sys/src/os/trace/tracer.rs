@@ -70,17 +70,15 @@ pub(super) struct Tracer<'a> {
 }
 
 /// What every tracer asks for.
-const OPTIONS: i32 =
-    libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_TRACEEXIT;
+const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACEEXIT;
 /// What brings in the processes that one starts.
 const WITH_CHILDREN: i32 = libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK;
 
 impl<'a> Tracer<'a> {
-    pub(super) fn new(
-        first: u32,
-        shared: &'a Shared,
-        moved: Option<Sender<Moved>>,
-    ) -> Tracer<'a> {
+    pub(super) fn new(first: u32, shared: &'a Shared, moved: Option<Sender<Moved>>) -> Tracer<'a> {
         Tracer {
             tally: Tally::default(),
             tasks: HashMap::new(),
@@ -101,7 +99,13 @@ impl<'a> Tracer<'a> {
             OPTIONS | WITH_CHILDREN | libc::PTRACE_O_EXITKILL,
         )?;
         let (group, first) = (self.first, self.first);
-        self.tasks.insert(first, Task { group, ..Task::default() });
+        self.tasks.insert(
+            first,
+            Task {
+                group,
+                ..Task::default()
+            },
+        );
         Ok(())
     }
 
@@ -127,7 +131,12 @@ impl<'a> Tracer<'a> {
                 are_new = true;
                 let faults_before = faults_of(self.first, task);
                 let (group, at) = (self.first, self.call_of(task));
-                let woken = Task { group, at, faults_before, is_woken: true };
+                let woken = Task {
+                    group,
+                    at,
+                    faults_before,
+                    is_woken: true,
+                };
                 self.tasks.insert(task, woken);
                 // One that has ended meanwhile is heard of.
                 let _ = ptrace::interrupt(task);
@@ -148,7 +157,10 @@ impl<'a> Tracer<'a> {
         match (number, &words[..]) {
             (Some(number), &[a, b, c, d, e, f, _, from]) => {
                 let arguments = [a, b, c, d, e, f];
-                At::Call(Entered { is_counted: false, ..self.entered(number, false, arguments, from) })
+                At::Call(Entered {
+                    is_counted: false,
+                    ..self.entered(number, false, arguments, from)
+                })
             }
             _ => At::Program,
         }
@@ -156,7 +168,10 @@ impl<'a> Tracer<'a> {
 
     /// Follows the tasks until none is left or the bell rings; then of a program that was run, until
     /// all are killed.
-    pub(super) fn follow(&mut self, is_to_be_killed: bool) -> Result<(), (&'static str, io::Error)> {
+    pub(super) fn follow(
+        &mut self,
+        is_to_be_killed: bool,
+    ) -> Result<(), (&'static str, io::Error)> {
         loop {
             if self.shared.is_stopped() && !is_to_be_killed {
                 break;
@@ -217,21 +232,42 @@ impl<'a> Tracer<'a> {
         } else {
             self.tally.threads += 1;
         }
-        self.tasks.insert(id, Task { group, ..Task::default() });
+        self.tasks.insert(
+            id,
+            Task {
+                group,
+                ..Task::default()
+            },
+        );
     }
 
-    fn stopped(&mut self, task: u32, signal: i32, event: i32) -> Result<(), (&'static str, io::Error)> {
+    fn stopped(
+        &mut self,
+        task: u32,
+        signal: i32,
+        event: i32,
+    ) -> Result<(), (&'static str, io::Error)> {
         let mut passed_on = 0;
         match event {
             0 if signal == libc::SIGTRAP | ptrace::AT_CALL => match ptrace::at_call(task) {
-                Ok(AtCall::Entry { table, number, arguments, from }) => {
+                Ok(AtCall::Entry {
+                    table,
+                    number,
+                    arguments,
+                    from,
+                }) => {
                     self.entry(task, table, number, arguments, from);
                 }
                 Ok(AtCall::Exit(result)) => self.exit(task, result),
                 Ok(AtCall::Elsewhere) => {}
                 // Killed in the stop.
                 Err(cause) if cause.raw_os_error() == Some(libc::ESRCH) => {}
-                Err(cause) => return Err(("ptrace(PTRACE_GET_SYSCALL_INFO), which needs Linux 5.3", cause)),
+                Err(cause) => {
+                    return Err((
+                        "ptrace(PTRACE_GET_SYSCALL_INFO), which needs Linux 5.3",
+                        cause,
+                    ));
+                }
             },
             0 => {
                 passed_on = signal;
@@ -263,7 +299,9 @@ impl<'a> Tracer<'a> {
             _ => {}
         }
         match ptrace::resume(task, self.is_started, passed_on) {
-            Err(cause) if cause.raw_os_error() != Some(libc::ESRCH) => Err(("ptrace(PTRACE_SYSCALL)", cause)),
+            Err(cause) if cause.raw_os_error() != Some(libc::ESRCH) => {
+                Err(("ptrace(PTRACE_SYSCALL)", cause))
+            }
             _ => Ok(()),
         }
     }
@@ -291,7 +329,13 @@ impl<'a> Tracer<'a> {
             size: None,
             outcome: Outcome::Ok,
         };
-        Entered { call, shape, arguments, from, is_counted: true }
+        Entered {
+            call,
+            shape,
+            arguments,
+            from,
+            is_counted: true,
+        }
     }
 
     fn entry(&mut self, task: u32, table: u32, number: u64, arguments: Arguments, from: u64) {
@@ -300,7 +344,8 @@ impl<'a> Tracer<'a> {
             At::Broken(call, outcome) => {
                 let is_restart = is_restart(number, is_foreign);
                 let is_same = number == u64::from(call.call.number) && arguments == call.arguments;
-                if is_restart || is_same && from == call.from && is_foreign == call.call.is_foreign {
+                if is_restart || is_same && from == call.from && is_foreign == call.call.is_foreign
+                {
                     return self.put(task, At::Call(call));
                 }
                 self.settle(call, outcome, 0);
@@ -309,7 +354,9 @@ impl<'a> Tracer<'a> {
             At::Call(call) if !call.is_counted && is_restart(number, is_foreign) => {
                 return self.put(task, At::Call(call));
             }
-            At::Call(call) if !call.is_counted && call.arguments == arguments && call.from == from => {
+            At::Call(call)
+                if !call.is_counted && call.arguments == arguments && call.from == from =>
+            {
                 return self.put(task, At::Call(call));
             }
             At::Call(call) => self.settle(call, Outcome::NeverReturned, 0),
@@ -346,7 +393,9 @@ impl<'a> Tracer<'a> {
                 let bytes = self.bytes(task, &call, result);
                 self.settle(call, Outcome::Ok, bytes);
             }
-            error if ptrace::RESTARTS.contains(&error) => self.put(task, At::Broken(call, Outcome::Interrupted)),
+            error if ptrace::RESTARTS.contains(&error) => {
+                self.put(task, At::Broken(call, Outcome::Interrupted))
+            }
             libc::EINTR => self.put(task, At::Broken(call, Outcome::Failed(error))),
             error => self.settle(call, Outcome::Failed(error), 0),
         }
@@ -378,9 +427,15 @@ impl<'a> Tracer<'a> {
         if !entered.is_counted {
             return;
         }
-        let has_size = entered.shape.is_some_and(|shape| shape.bytes != Bytes::None);
+        let has_size = entered
+            .shape
+            .is_some_and(|shape| shape.bytes != Bytes::None);
         let size = (has_size && outcome == Outcome::Ok).then(|| size_class(bytes));
-        let call = Call { outcome, size, ..entered.call };
+        let call = Call {
+            outcome,
+            size,
+            ..entered.call
+        };
         let count = self.tally.calls.entry(call).or_default();
         count.calls += 1;
         count.bytes += bytes;
@@ -405,7 +460,9 @@ impl<'a> Tracer<'a> {
                 first.faults_before = faults_of(task, task);
             }
         }
-        self.tally.lost_privilege.extend(object::lost_privilege(task));
+        self.tally
+            .lost_privilege
+            .extend(object::lost_privilege(task));
     }
 
     fn ended(&mut self, task: u32, status: i32) {
@@ -428,7 +485,8 @@ impl<'a> Tracer<'a> {
 
     fn leave(&mut self, task: u32) -> At {
         let task = self.tasks.get_mut(&task);
-        task.map(|task| std::mem::take(&mut task.at)).unwrap_or_default()
+        task.map(|task| std::mem::take(&mut task.at))
+            .unwrap_or_default()
     }
 
     fn put(&mut self, task: u32, at: At) {
@@ -458,7 +516,10 @@ fn faults_of(group: u32, task: u32) -> u64 {
     const MAJOR: usize = 9;
     let text = fs::read_to_string(format!("/proc/{group}/task/{task}/stat")).unwrap_or_default();
     let after_name = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    let fields: Vec<u64> = after_name.split(' ').map(|word| word.parse().unwrap_or(0)).collect();
+    let fields: Vec<u64> = after_name
+        .split(' ')
+        .map(|word| word.parse().unwrap_or(0))
+        .collect();
     let field = |number| fields.get(number).copied().unwrap_or(0);
     field(MINOR) + field(MAJOR)
 }
