@@ -369,89 +369,71 @@ fn waits(mut call: impl FnMut() -> isize) -> i32 {
 
 #[test]
 fn a_process_does_not_notice_that_it_is_attached_to() {
+    use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
     let (wait, go) = pipe();
-    // Woken when all is over.
     let (gone, held) = pipe();
     let mut held = Some(held);
     let child = crate::os::fork(&mut || {
         drop(held.take());
-        let word = AtomicU32::new(0);
-        let epoll =
-            rustix::event::epoll::create(rustix::event::epoll::CreateFlags::empty()).unwrap();
-        let data = rustix::event::epoll::EventData::new_u64(0);
-        rustix::event::epoll::add(&epoll, &gone, data, rustix::event::epoll::EventFlags::IN)
-            .unwrap();
+        let is_over = AtomicU32::new(0);
+        let epoll = epoll::create(CreateFlags::empty()).unwrap();
+        epoll::add(&epoll, &gone, EventData::new_u64(0), EventFlags::IN).unwrap();
         let (epoll, wait) = (epoll.as_raw_fd() as usize, wait.as_raw_fd() as usize);
-        let interrupted = thread::scope(|scope| {
+        thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 let length = [0_i64, 1_000_000];
+                let place = length.as_ptr().addr();
                 waits(|| {
                     // SAFETY: the time is valid, and nothing is written.
-                    let slept = unsafe {
-                        syscall4(Sysno::CLOCK_NANOSLEEP, 1, 0, length.as_ptr().addr(), 0)
-                    };
-                    match slept {
-                        0 => word.load(Relaxed) as isize,
-                        error => error,
-                    }
+                    let slept = unsafe { syscall4(Sysno::CLOCK_NANOSLEEP, 1, 0, place, 0) };
+                    let result = is_over.load(Relaxed) as isize;
+                    if slept == 0 { result } else { slept }
                 })
             });
             let waiter = scope.spawn(|| {
+                let place = is_over.as_ptr().addr();
                 waits(|| {
-                    let place = word.as_ptr().addr();
-                    // SAFETY: the word lives; without a time-out it is woken only, or refused (EAGAIN).
+                    // SAFETY: the word lives; without a time-out this is woken only, or refused (EAGAIN).
                     unsafe { syscall6(Sysno::FUTEX, place, libc::FUTEX_WAIT as usize, 0, 0, 0, 0) }
                 })
             });
-            let poller = scope.spawn(|| {
-                let mut events = [0_u64; 8];
-                waits(|| {
-                    let place = events.as_mut_ptr().addr();
-                    // SAFETY: there is room for one event; no mask is given.
-                    unsafe { syscall6(Sysno::EPOLL_PWAIT, epoll, place, 1, usize::MAX, 0, 0) }
-                })
-            });
-            let mut byte = 0_u8;
-            let read = waits(|| {
+            let reader = scope.spawn(|| {
+                let mut byte = 0_u8;
+                let place = (&raw mut byte).addr();
                 // SAFETY: there is room for one byte.
-                unsafe { syscall4(Sysno::READ, wait, (&raw mut byte).addr(), 1, 0) }
+                waits(|| unsafe { syscall4(Sysno::READ, wait, place, 1, 0) })
             });
-            word.store(1, Relaxed);
+            // This thread gets the signals.
+            let mut events = [0_u64; 8];
+            let place = events.as_mut_ptr().addr();
+            let polled = waits(|| {
+                // SAFETY: there is room for one event; no mask is given.
+                unsafe { syscall6(Sysno::EPOLL_PWAIT, epoll, place, 1, usize::MAX, 0, 0) }
+            });
+            is_over.store(1, Relaxed);
+            let (place, wake) = (is_over.as_ptr().addr(), libc::FUTEX_WAKE as usize);
             // SAFETY: the word lives.
-            unsafe {
-                syscall4(
-                    Sysno::FUTEX,
-                    word.as_ptr().addr(),
-                    libc::FUTEX_WAKE as usize,
-                    1,
-                    0,
-                )
-            };
-            let others = [sleeper, waiter, poller].map(|thread| thread.join().unwrap());
-            read + others.iter().sum::<i32>()
-        });
-        interrupted
+            unsafe { syscall4(Sysno::FUTEX, place, wake, 1, 0) };
+            let others = [sleeper, waiter, reader].map(|thread| thread.join().unwrap());
+            polled + others.iter().sum::<i32>()
+        })
     });
     let child = child.unwrap();
-    let mut counted = 0;
+    let mut slept = 0;
     for _ in 0..3 {
         let tally = or_skip!(attached(child, |look| {
-            // Ignored by default.
-            let number = libc::SIGWINCH as usize;
+            let ignored = libc::SIGWINCH as usize;
             // SAFETY: a signal to a child that is there.
-            unsafe { syscall4(Sysno::KILL, child as usize, number, 0, 0) };
+            unsafe { syscall4(Sysno::KILL, child as usize, ignored, 0, 0) };
             look < 4
         }));
         assert!(tally.adds_up() && tally.end.is_none(), "{tally:?}");
         assert_eq!(tally.signals, 0);
-        counted += tally.calls_of(Sysno::CLOCK_NANOSLEEP);
+        slept += tally.calls_of(Sysno::CLOCK_NANOSLEEP);
     }
-    assert!(counted > 0);
+    assert!(slept > 0);
     rustix::io::write(&go, &[1]).unwrap();
     drop(held);
-    assert_eq!(
-        crate::os::wait_for(child).unwrap(),
-        0,
-        "calls that were interrupted"
-    );
+    let interrupted = crate::os::wait_for(child).unwrap();
+    assert_eq!(interrupted, 0, "calls were interrupted");
 }

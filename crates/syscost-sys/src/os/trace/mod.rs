@@ -17,9 +17,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ struct Shared {
     tasks: AtomicU64,
     has_ended: AtomicBool,
     is_stopped: AtomicBool,
-    bell: OnceLock<OwnedFd>,
+    bell: Mutex<Option<OwnedFd>>,
 }
 
 impl Shared {
@@ -54,10 +54,29 @@ impl Shared {
 
     /// Wakes the tracer.
     fn ring(&self) {
-        if let Some(bell) = self.bell.get() {
+        let bell = self.bell.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bell) = &*bell {
             // It has rung before, if this fails.
             let _ = rustix::process::pidfd_send_signal(bell, Signal::KILL);
         }
+    }
+
+    /// Makes the bell of this thread: a child whose end ends a wait4.
+    fn make_bell(&self) -> io::Result<u32> {
+        let child = super::fork(&mut || {
+            let _ = super::kill_me_with_parent();
+            // What is typed at the terminal is not for it, and ends of pipes are not its to hold.
+            let _ = rustix::process::setpgid(None, None);
+            close_all();
+            loop {
+                thread::park();
+            }
+        })?;
+        let pid = Pid::from_raw(child.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
+        let held = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+        let mut bell = self.bell.lock().unwrap_or_else(PoisonError::into_inner);
+        *bell = Some(held);
+        Ok(child)
     }
 
     fn progress(&self) -> Progress {
@@ -139,7 +158,6 @@ fn follow(
     goes_on: GoesOn<'_>,
     take: impl FnOnce(&mut Tracer<'_>) -> Result<(), TraceError> + Send,
 ) -> Result<Tally, TraceError> {
-    let failed = |what| move |cause: io::Error| TraceError::Failed(what, cause);
     let shared = Shared::default();
     let (done, at_work) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|cause| TraceError::Failed("pipe2", cause.into()))?;
@@ -153,15 +171,9 @@ fn follow(
         let tracer = scope.spawn(|| {
             let _at_work = at_work;
             let mut tracer = Tracer::new(first, &shared, moved);
-            let traced = make_bell(&shared).map_err(failed("fork")).and_then(|bell| {
-                let followed = take(&mut tracer).and_then(|()| {
-                    let followed = tracer.follow(is_started_here);
-                    followed.map_err(|(what, cause)| TraceError::Failed(what, cause))
-                });
-                shared.ring();
-                // The tracer may have taken its status.
-                let _ = super::wait_for(bell);
-                followed
+            let traced = take(&mut tracer).and_then(|()| {
+                let followed = tracer.follow(is_started_here);
+                followed.map_err(|(what, cause)| TraceError::Failed(what, cause))
             });
             (super::thread_id(), traced.map(|()| tracer.tally))
         });
@@ -233,24 +245,6 @@ fn watch(
             drop(Stop(shared));
         }
     }
-}
-
-/// Makes the bell of this thread: a child whose end ends a wait4.
-fn make_bell(shared: &Shared) -> io::Result<u32> {
-    let bell = super::fork(&mut || {
-        let _ = super::kill_me_with_parent();
-        // What is typed at the terminal is not for it, and ends of pipes are not its to hold.
-        let _ = rustix::process::setpgid(None, None);
-        close_all();
-        loop {
-            thread::park();
-        }
-    })?;
-    let pid = Pid::from_raw(bell.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
-    let held = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
-    // It is the only one.
-    let _ = shared.bell.set(held);
-    Ok(bell)
 }
 
 /// Closes all descriptors.

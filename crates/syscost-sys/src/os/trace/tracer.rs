@@ -65,6 +65,8 @@ pub(super) struct Tracer<'a> {
     is_started: bool,
     /// Processes that were killed at the end.
     killed: HashSet<u32>,
+    /// The child that wakes this thread; 0 while there is none.
+    bell: u32,
     shared: &'a Shared,
     moved: Option<Sender<Moved>>,
 }
@@ -87,6 +89,7 @@ impl<'a> Tracer<'a> {
             first,
             is_started: false,
             killed: HashSet::new(),
+            bell: 0,
             shared,
             moved,
         }
@@ -172,19 +175,39 @@ impl<'a> Tracer<'a> {
         &mut self,
         is_to_be_killed: bool,
     ) -> Result<(), (&'static str, io::Error)> {
-        loop {
-            if self.shared.is_stopped() && !is_to_be_killed {
-                break;
+        let followed = self.follow_all(is_to_be_killed);
+        if self.bell != 0 {
+            self.shared.ring();
+            // It was this thread's only child.
+            let _ = crate::os::wait_for(self.bell);
+        }
+        for (id, task) in std::mem::take(&mut self.tasks) {
+            self.tally.faults_of_tasks += task.faults_since(id);
+            if let At::Call(call) | At::Broken(call, _) = task.at {
+                self.tally.unfinished += u64::from(call.is_counted);
             }
+        }
+        followed
+    }
+
+    fn follow_all(&mut self, is_to_be_killed: bool) -> Result<(), (&'static str, io::Error)> {
+        loop {
+            if self.tasks.is_empty() {
+                // One may be left of which nothing was heard yet.
+                self.shared.ring();
+            } else if self.bell == 0 {
+                self.bell = self.shared.make_bell().map_err(|cause| ("fork", cause))?;
+            }
+            // Looked at after the bell is there, which is rung after this was set.
             if self.shared.is_stopped() {
+                if !is_to_be_killed {
+                    return Ok(());
+                }
                 self.kill_new();
             }
-            if self.tasks.is_empty() {
-                // One of which nothing was heard yet may be left: then the bell is not the last.
-                self.shared.ring();
-            }
             match ptrace::wait().map_err(|cause| ("wait4", cause))? {
-                Event::Nobody => break,
+                Event::Nobody => return Ok(()),
+                Event::Ended(task, _) if task == self.bell => self.bell = 0,
                 Event::Ended(task, status) => self.ended(task, status),
                 Event::Stopped(task, signal, event) => {
                     if !self.tasks.contains_key(&task) {
@@ -196,13 +219,6 @@ impl<'a> Tracer<'a> {
             self.shared.calls.store(self.tally.entered, Relaxed);
             self.shared.tasks.store(self.tasks.len() as u64, Relaxed);
         }
-        for (id, task) in std::mem::take(&mut self.tasks) {
-            self.tally.faults_of_tasks += task.faults_since(id);
-            if let At::Call(call) | At::Broken(call, _) = task.at {
-                self.tally.unfinished += u64::from(call.is_counted);
-            }
-        }
-        Ok(())
     }
 
     /// Kills the processes that were not killed yet.
