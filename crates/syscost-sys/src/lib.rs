@@ -26,6 +26,7 @@
 //! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |
 //! | [`tcp`] | what the kernel knows of a TCP connection |
 //! | [`tiny`] | a program of a few hundred bytes, to be executed |
+//! | [`trace`] | all that a program asks of the kernel: system calls with outcomes and sizes, faults by kind |
 //! | [`zero_copy`] | sending from memory that the kernel does not copy |
 //! | [`kernel`] | the measured instructions themselves |
 
@@ -74,6 +75,7 @@ pub mod scratch;
 pub mod tcp;
 pub mod tiny;
 pub mod topology;
+pub mod trace;
 pub mod zero_copy;
 
 pub use error::{SystemError, Unsupported};

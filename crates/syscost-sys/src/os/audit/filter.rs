@@ -66,7 +66,7 @@ mod trampoline {
 }
 
 /// The architecture's own number in `seccomp_data.arch` (AUDIT_ARCH_* of linux/audit.h).
-pub(super) const NATIVE_ARCH: u32 = if cfg!(target_arch = "aarch64") {
+pub(in crate::os) const NATIVE_ARCH: u32 = if cfg!(target_arch = "aarch64") {
     0xc000_00b7
 } else {
     0xc000_003e

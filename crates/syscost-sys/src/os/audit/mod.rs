@@ -15,6 +15,7 @@ use super::fork::PANICKED;
 use crate::audit::{AuditError, Death, SyscallCounts};
 use crate::raw::{Sysno, syscall0};
 
+pub(super) use filter::NATIVE_ARCH;
 pub(crate) use filter::{COUNTED, UNCOUNTED, count_calls, mark_program};
 
 /// The status with which the child reports that the operation came to its end: one that no operation
