@@ -293,8 +293,8 @@ pub(super) fn space(b: &mut Bencher) -> Result<Space, Failure> {
 
 /// A file of this many bytes in the page cache, not synced, open for reading and writing.
 pub(super) fn file(space: &Space, bytes: usize) -> Result<File, Failure> {
-    /// Bytes of a write.
-    const PART: usize = 1 << 20;
+    /// Bytes of a write: the largest pieces in which the page cache keeps it.
+    const PART: usize = 64 << 10;
     space.room_for(bytes as u64)?;
     let mut file = space.folder().create("file")?;
     let part = vec![1; PART.min(bytes)];

@@ -136,8 +136,9 @@ const COUNT: usize = 256;
 /// Pages that are shared with a child.
 const SHARED: usize = 128;
 
-/// Pages that a fault maps at most, as the kernel does by default.
-const AROUND: usize = 16;
+/// Pages that a fault maps at most: two of the pieces in which the page cache keeps the file, which lie around the
+/// sixteen pages that it maps by default.
+const AROUND: usize = 32;
 
 /// Pages that are touched one after the other.
 struct Touched {

@@ -222,38 +222,66 @@ fn thread(plan: Plan<'_>, displaced: Bytes, is_joined: bool) -> Result<Outcome<'
     Ok(outcome)
 }
 
+/// A child that is there before an operation.
+struct Held {
+    child: Child,
+    maker: u32,
+}
+
+impl Held {
+    fn new(child: Child) -> Self {
+        let maker = std::process::id();
+        Self { child, maker }
+    }
+}
+
+/// Ends what no operation has; an audited copy of this process leaves it alone.
+fn clear(held: &Cell<Option<Held>>) {
+    if let Some(Held { child, maker }) = held.take() {
+        match maker == std::process::id() {
+            true => drop(child),
+            false => std::mem::forget(child),
+        }
+    }
+}
+
 fn wait(plan: Plan<'_>, displaced: Bytes) -> Result<Outcome<'_>, Failure> {
-    let made = Cell::new(None);
+    let held = Cell::new(None);
     let prepare = || {
-        reap(&made)?;
+        clear(&held);
         let child = child::fork(|| 0)?;
         let id = Pid::from_raw(child.id()).ok_or_else(|| Failure::of("fork", "no id"))?;
-        made.set(Some(child));
+        held.set(Some(Held::new(child)));
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         waitid(WaitId::Pid(id), ended).tried("waitid").map(drop)
     };
-    let mut outcome = displaced::measure(plan, displaced, prepare, || reap(&made))?;
-    reap(&made)?;
+    let wait = || match held.take() {
+        Some(held) => held.child.ends_with(0),
+        None => Err(Failure::of("wait", "there is no child")),
+    };
+    let mut outcome = displaced::measure(plan, displaced, prepare, wait)?;
+    clear(&held);
     outcome.observe(&TOUCHED, 0_u64);
     Ok(outcome)
 }
 
 fn exit(plan: Plan<'_>, displaced: Bytes, pages: usize) -> Result<Outcome<'_>, Failure> {
     let area = Area::reserve(pages * page_size(), Pages::Small)?;
-    let (stopped, touched) = (Cell::new(None), Cell::new(0));
+    let (held, touched) = (Cell::new(None), Cell::new(0));
     let prepare = || {
-        drop(stopped.take());
+        clear(&held);
         let child = Sleeper::after(|| area.write(0..pages))?;
         touched.set(child.pages(area.page(0), pages)?);
-        stopped.set(Some(child));
+        held.set(child.into_child().map(Held::new));
         Ok(())
     };
-    // Kills and waits.
     let end = || {
-        drop(stopped.take());
+        // Kills and waits.
+        drop(held.take());
         Ok(())
     };
     let mut outcome = displaced::measure(plan, displaced, prepare, end)?;
+    clear(&held);
     outcome.observe(&TOUCHED, touched.get());
     Ok(outcome)
 }

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, pread, pwrite, read, write};
@@ -162,17 +162,23 @@ fn write_again(mut bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
 }
 
 fn read_pipe(bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).tried("make a pipe")?;
+    let (reader, writer) = pipe()?;
     let mut buffer = [1; 4 * KIB];
-    bench.on(&reader).measure(
-        || write(&writer, &MESSAGE).tried("write").map(drop),
-        || read(&reader, &mut buffer),
-    )
+    let prepare = || {
+        drain(&reader)?;
+        write(&writer, &MESSAGE).tried("write").map(drop)
+    };
+    bench
+        .on(&reader)
+        .measure(prepare, || read(&reader, &mut buffer))
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
+    pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).tried("make a pipe")
 }
 
 fn write_pipe(bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
-    let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
-    let (reader, writer) = pipe_with(flags).tried("make a pipe")?;
+    let (reader, writer) = pipe()?;
     bench
         .on(&writer)
         .measure(|| drain(&reader), || write(&writer, &MESSAGE))

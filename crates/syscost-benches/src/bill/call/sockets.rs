@@ -39,7 +39,7 @@ pub(super) const KINDS: &[Kind] = &[
         .returning(ALL),
     Kind::of("socket", Sysno::SOCKET, make),
     Kind::of("connect", Sysno::CONNECT, connect_tcp),
-    Kind::of("accept", Sysno::ACCEPT4, accept),
+    Kind::of("accept", Sysno::ACCEPT4, accept).on(TCP),
     Kind::of("setsockopt", Sysno::SETSOCKOPT, set_option).on(TCP),
     Kind::of("poll", Sysno::PPOLL, poll).returning(ONE),
     Kind::of("epoll_wait", Sysno::EPOLL_PWAIT, epoll_wait).returning(ONE),

@@ -165,6 +165,11 @@ impl Sleeper {
         })
     }
 
+    /// The child itself, for whoever ends it.
+    pub(crate) fn into_child(mut self) -> Option<Child> {
+        self.child.take()
+    }
+
     /// Whether this process created it, and not one from which this one was forked.
     fn is_ours(&self) -> bool {
         self.maker == process::id()
