@@ -7,6 +7,7 @@
 #[macro_use]
 mod catalogue;
 
+pub mod bill;
 mod call;
 pub mod command;
 mod fs;
@@ -64,6 +65,7 @@ const GROUPS: &[Group] = &[
     #[cfg(feature = "studies")]
     study::GROUP,
     command::GROUP,
+    bill::GROUP,
     selftest::GROUP,
     liar::GROUP,
 ];

@@ -14,10 +14,10 @@ use syscost_sys::scratch::Folder;
 use crate::syscall::{Bad, checked};
 
 /// Size of the buffer of getdents64, in bytes: as in the C libraries.
-pub(super) const BUFFER_BYTES: usize = 32 << 10;
+pub(crate) const BUFFER_BYTES: usize = 32 << 10;
 
 /// How a directory is opened for reading or syncing.
-pub(super) const DIRECTORY: OFlags = OFlags::RDONLY
+pub(crate) const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
@@ -46,40 +46,40 @@ pub(super) fn visit<E: From<Errno>>(
 }
 
 /// Opens a scratch folder once more, to be read from its beginning.
-pub(super) fn open_directory(folder: &Folder) -> Result<OwnedFd, Failure> {
+pub(crate) fn open_directory(folder: &Folder) -> Result<OwnedFd, Failure> {
     openat(folder.file(), c".", DIRECTORY, Mode::empty()).tried("open a directory")
 }
 
-pub(super) fn make_directory(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd, Failure> {
+pub(crate) fn make_directory(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd, Failure> {
     mkdirat(parent, name, Mode::RWXU)
         .and_then(|()| openat(parent, name, DIRECTORY, Mode::empty()))
         .tried("make a directory")
 }
 
 /// Mode of new files: only the owner may read and write.
-pub(super) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+pub(crate) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// How a new file is created: it must not exist yet.
-pub(super) const CREATE: OFlags = OFlags::WRONLY
+pub(crate) const CREATE: OFlags = OFlags::WRONLY
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
     .union(OFlags::CLOEXEC);
 
 #[inline(always)]
-pub(super) fn create(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+pub(crate) fn create(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
     close(openat(directory, name, CREATE, PRIVATE)?)
 }
 
 /// Closes a file or directory. For files whose close may fail: a file system may only then report
 /// that a write failed.
 #[inline(always)]
-pub(super) fn close(file: OwnedFd) -> Result<(), Bad> {
+pub(crate) fn close(file: OwnedFd) -> Result<(), Bad> {
     // SAFETY: the descriptor is given up here and not used again.
     checked(unsafe { syscall1(Sysno::CLOSE, file.into_raw_fd() as usize) }).map(drop)
 }
 
 /// The name of the entry with this number. All names have the same length.
-pub(super) fn name(number: usize) -> CString {
+pub(crate) fn name(number: usize) -> CString {
     CString::new(format!("{PREFIX}{number:05}")).expect("letters and digits")
 }
 

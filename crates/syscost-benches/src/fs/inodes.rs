@@ -45,7 +45,7 @@ pub(super) fn make_apart(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Failur
 /// As [`make_apart`], for a directory whose inodes are measured: where removed ones are passed
 /// over, several directories are made until one is the first of its group, before which there is
 /// nothing to be passed over.
-pub(super) fn make_first(space: &Space, parent: &OwnedFd) -> Result<OwnedFd, Failure> {
+pub(crate) fn make_first(space: &Space, parent: &OwnedFd) -> Result<OwnedFd, Failure> {
     let mut made = make_apart(parent, "pool-0")?;
     if doubt(space.filesystem()).is_some() {
         for number in 1..TRIES {
@@ -69,7 +69,7 @@ fn own_name(name: &str) -> CString {
 }
 
 /// A directory to which entries are moved, so that they need not be removed.
-pub(super) struct Aside {
+pub(crate) struct Aside {
     directory: OwnedFd,
     taken: Cell<u64>,
 }
@@ -98,7 +98,7 @@ impl Aside {
 /// Claims that ext4 passed over no removed inode when it made those of the `newest` entries of a
 /// directory: all numbers from the beginning of its group on belong to the directory and to the
 /// entries in it and aside.
-pub(super) fn claim_no_search(
+pub(crate) fn claim_no_search(
     b: &mut Bencher,
     space: &Space,
     directory: &OwnedFd,

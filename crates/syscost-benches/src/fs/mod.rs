@@ -25,9 +25,9 @@ mod cache_size;
 mod contention;
 mod contention_law;
 mod copy;
-mod entries;
+pub(crate) mod entries;
 mod fallocate;
-mod inodes;
+pub(crate) mod inodes;
 mod lock;
 mod metadata;
 #[cfg(feature = "nfs")]
@@ -46,7 +46,7 @@ mod reader;
 #[cfg(feature = "nfs")]
 mod remote;
 mod small_file;
-mod space;
+pub(crate) mod space;
 mod sync;
 #[cfg(test)]
 mod tests;

@@ -30,7 +30,7 @@ pub(super) const ALIGNMENT: usize = 4 << 10;
 const PART: usize = 1 << 20;
 
 /// A folder in the directory of a case, which is removed with its content.
-pub(super) struct Space {
+pub(crate) struct Space {
     tree: Tree,
     filesystem: Filesystem,
 }
@@ -45,7 +45,7 @@ pub(super) struct Stamped {
 }
 
 impl Space {
-    pub(super) fn in_directory(b: &mut Bencher, label: &str) -> Result<Self, Failure> {
+    pub(crate) fn in_directory(b: &mut Bencher, label: &str) -> Result<Self, Failure> {
         let space = Self::within(&b.targets().directory(label)?.made()?)?;
         see_directory(b, space.folder().file());
         Ok(space)
@@ -57,11 +57,11 @@ impl Space {
         Ok(Self { tree, filesystem })
     }
 
-    pub(super) fn folder(&self) -> &Folder {
+    pub(crate) fn folder(&self) -> &Folder {
         self.tree.folder()
     }
 
-    pub(super) fn filesystem(&self) -> &Filesystem {
+    pub(crate) fn filesystem(&self) -> &Filesystem {
         &self.filesystem
     }
 
@@ -80,7 +80,7 @@ impl Space {
     }
 
     /// Checks that this many bytes may be written.
-    pub(super) fn room_for(&self, bytes: u64) -> Result<(), Failure> {
+    pub(crate) fn room_for(&self, bytes: u64) -> Result<(), Failure> {
         Ok(self.tree.room_for(bytes)?)
     }
 

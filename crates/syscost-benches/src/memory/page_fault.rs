@@ -35,7 +35,7 @@
 //! in random order.
 
 mod anonymous;
-mod copy_on_write;
+pub(crate) mod copy_on_write;
 pub(crate) mod file;
 pub(crate) mod huge;
 mod state;

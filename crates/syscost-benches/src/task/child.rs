@@ -12,6 +12,7 @@ use std::ptr;
 use syscost_harness::prelude::*;
 use syscost_sys::raw::{syscall1, syscall2};
 
+use super::command::Command;
 use crate::syscall::checked;
 
 /// A child that must be waited for. One that is dropped instead is killed.
@@ -111,6 +112,26 @@ pub(crate) fn clone3(flags: u64, work: impl FnOnce() -> c_int) -> Result<Child, 
         Ok(0) => work_and_leave(work),
         Ok(child) => Ok(Child(child as libc::pid_t)),
         Err(cause) => Err(Failure::of("clone3", cause)),
+    }
+}
+
+/// Makes a child that shares this process's memory, as vfork does: returns once it has become the program or, without
+/// one, exited.
+#[inline(always)]
+pub(crate) fn vfork(stack: &mut Stack, program: Option<&Command>) -> Result<Child, Failure> {
+    extern "C" fn begin(program: *mut c_void) -> c_int {
+        // SAFETY: what the parent gave, which waits meanwhile.
+        leave(match unsafe { program.cast::<Command>().as_ref() } {
+            Some(program) => program.execute(),
+            None => 0,
+        })
+    }
+    const FLAGS: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let program = program.map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: the child has this stack for itself, and this process waits until it has left its memory.
+    match unsafe { libc::clone(begin, stack.top(), FLAGS, program.cast_mut().cast()) } {
+        -1 => Err(Failure::last_os_error("vfork")),
+        child => Ok(Child(child)),
     }
 }
 

@@ -73,7 +73,7 @@ impl Creation for CloneThread {
 
 /// Creates a thread on this stack, which must not be in use by another one.
 #[inline(always)]
-fn create(stack: &mut Stack) -> Result<c_int, Failure> {
+pub(crate) fn create(stack: &mut Stack) -> Result<c_int, Failure> {
     const FLAGS: c_int = libc::CLONE_VM
         | libc::CLONE_FS
         | libc::CLONE_FILES
@@ -110,7 +110,7 @@ impl Drop for Joined {
 
 /// Waits until the thread has left its stack.
 #[inline(always)]
-fn join() {
+pub(crate) fn join() {
     loop {
         let id = THREAD.load(SeqCst);
         if id == 0 {

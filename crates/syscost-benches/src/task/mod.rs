@@ -24,7 +24,7 @@
 
 mod cgroup_attach;
 pub(crate) mod child;
-mod clone_thread;
+pub(crate) mod clone_thread;
 mod clone_vm;
 pub(crate) mod command;
 mod exec;

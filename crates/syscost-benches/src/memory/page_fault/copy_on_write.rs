@@ -127,7 +127,7 @@ impl Shared {
 }
 
 /// A child that is stopped.
-struct Sleeper {
+pub(crate) struct Sleeper {
     /// Taken if it belongs to another process: in a process that was forked from its creator.
     child: Option<Child>,
     maker: u32,
@@ -136,11 +136,17 @@ struct Sleeper {
 impl Sleeper {
     /// Returns once the child is stopped, so that the calls of both are always the same.
     fn fork() -> Result<Self, Failure> {
+        Self::after(|| ())
+    }
+
+    /// The same of a child that has done this before it stopped.
+    pub(crate) fn after(work: impl FnOnce()) -> Result<Self, Failure> {
         let maker = process::id();
         let child = fork(|| {
             if die_with_parent(maker).is_err() {
                 return 1;
             }
+            work();
             // SAFETY: stops this child, permanently.
             unsafe { libc::raise(libc::SIGSTOP) };
             2
@@ -159,13 +165,18 @@ impl Sleeper {
         })
     }
 
+    /// The child itself, for whoever ends it.
+    pub(crate) fn into_child(mut self) -> Option<Child> {
+        self.child.take()
+    }
+
     /// Whether this process created it, and not one from which this one was forked.
     fn is_ours(&self) -> bool {
         self.maker == process::id()
     }
 
     /// How many of these pages the child has.
-    fn pages(&self, start: *const u8, count: usize) -> Result<usize, Failure> {
+    pub(crate) fn pages(&self, start: *const u8, count: usize) -> Result<usize, Failure> {
         match (&self.child, self.is_ours()) {
             (Some(child), true) => {
                 let folder = proc_of(child.id().cast_unsigned())?;

@@ -10,6 +10,7 @@ use syscost_harness::prelude::*;
 /// Bits of an entry, as the kernel's documentation numbers them.
 const PRESENT: u64 = 1 << 63;
 const EXCLUSIVE: u64 = 1 << 56;
+const OF_FILE: u64 = 1 << 61;
 
 /// Counts of a piece's pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct PageCounts {
     pub(crate) present: usize,
     /// Pages that are also mapped nowhere else, in no process.
     pub(crate) exclusive: usize,
+    /// Pages of the page cache.
+    pub(crate) of_file: usize,
 }
 
 /// Reads the state of whole pages.
@@ -41,5 +44,6 @@ pub(crate) fn look_in(folder: &str, start: *const u8, bytes: usize) -> Result<Pa
     Ok(PageCounts {
         present: with(PRESENT),
         exclusive: with(PRESENT | EXCLUSIVE),
+        of_file: with(PRESENT | OF_FILE),
     })
 }

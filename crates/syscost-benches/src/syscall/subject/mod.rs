@@ -19,13 +19,13 @@ pub(super) use descriptors::{Descriptors, Kind, Polling, Ready, Waiting};
 
 /// A device of memory (major number 1, the kernel's Documentation/admin-guide/devices.txt).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Device {
+pub(crate) struct Device {
     path: &'static CStr,
     minor: u32,
 }
 
 /// What is written to it is gone.
-pub(super) const NULL: Device = Device {
+pub(crate) const NULL: Device = Device {
     path: c"/dev/null",
     minor: 3,
 };
@@ -41,7 +41,7 @@ impl Device {
     ///
     /// # Errors
     /// Unsupported where something else has its name: a file, once `root` has overwritten /dev/null.
-    pub(super) fn open(self) -> Result<OwnedFd, Failure> {
+    pub(crate) fn open(self) -> Result<OwnedFd, Failure> {
         let name = self.path.to_string_lossy();
         let failed = |error| Failure::of(&format!("open {name}"), error);
         let fd = open(self.path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
