@@ -23,63 +23,95 @@ const MOST_SHOWN: usize = 20;
 /// Kinds of one account that are named below it.
 const MOST_KINDS: usize = 4;
 
+/// The least part of all that is worth a word as a cause, as a share.
+const LEAST_CAUSE: f64 = 0.01;
+
 /// Differences that are named of each sum.
 const MOST_DIFFERENT: usize = 12;
 
-/// The bill of a run for a terminal; `is_verbose` shows every kind.
-pub fn text(run: &Run, is_verbose: bool, options: &TableOptions) -> String {
-    terminal(&blocks(run, is_verbose), options)
+/// A run's bill, and what it is to be seen beside.
+#[derive(Debug, Clone, Copy)]
+pub struct Billed<'r> {
+    /// The run.
+    pub run: &'r Run,
+    /// An earlier run, with whose counts its own are compared.
+    pub earlier: Option<&'r Run>,
+    /// A run of another machine, by which it is priced, too.
+    pub other: Option<&'r Run>,
+    /// Whether every kind is shown.
+    pub is_verbose: bool,
 }
 
-/// The same in Markdown.
-pub fn markdown(run: &Run) -> String {
-    marked(&blocks(run, true))
-}
-
-/// The same as a page, with a bar for each kind.
-pub fn page(run: &Run) -> String {
-    let Some(bill) = &run.bill else {
-        return String::new();
-    };
-    let below = html! { p { (sentence::machine(run)) } };
-    let sections = html! { section id="bill" { (written(&blocks(run, true))) } };
-    let title = format!("What {} asks of the kernel", readable(&bill.command));
-    frame(
-        &title,
-        &below,
-        &[("bill", "bill")],
-        &sections,
-        &run.tool.version,
-    )
-}
-
-/// What a program asks of the kernel, and what that costs by the rows of the run.
-pub fn blocks(run: &Run, is_verbose: bool) -> Vec<Block> {
-    let Some(bill) = &run.bill else {
-        return vec![Block::paragraph(
-            "this run has no bill: syscost bill COMMAND",
-        )];
-    };
-    let mut blocks = vec![Block::Paragraph(heading(bill))];
-    for refuted in &bill.refuted {
-        blocks.push(Block::Paragraph(
-            Text::of(Look::Tag, "refuted")
-                .with(Look::Plain, refuted)
-                .tone(Tone::Bad),
-        ));
+impl<'r> Billed<'r> {
+    /// Beside nothing.
+    pub fn of(run: &'r Run) -> Self {
+        Billed {
+            run,
+            earlier: None,
+            other: None,
+            is_verbose: false,
+        }
     }
-    let prices = PriceList::of(run);
-    let column = bill.column(&prices);
-    let accounts = bill.accounts(&prices, column);
-    let shown = if is_verbose {
-        accounts.len()
-    } else {
-        MOST_SHOWN
-    };
-    let listed = &accounts[..shown.min(accounts.len())];
-    blocks.push(Block::Table(table(bill, listed)));
-    blocks.extend(notes(bill, &accounts, shown, &prices, column));
-    blocks
+
+    /// For a terminal.
+    pub fn text(&self, options: &TableOptions) -> String {
+        terminal(&self.blocks(), options)
+    }
+
+    /// As Markdown.
+    pub fn markdown(&self) -> String {
+        marked(&self.blocks(), None)
+    }
+
+    /// As a page, with a bar for each kind.
+    pub fn page(&self) -> String {
+        let command = self.run.bill.as_ref().map_or("", |bill| &bill.command);
+        let title = format!("What {} asks of the kernel", readable(command));
+        let below = html! { p { (sentence::machine(self.run)) } };
+        let sections = html! { section id="bill" { (written(&self.blocks())) } };
+        frame(
+            &title,
+            &below,
+            &[("bill", "bill")],
+            &sections,
+            &self.run.tool.version,
+        )
+    }
+
+    /// For any medium: how the counts differ, what each kind costs, and what it would there.
+    pub fn blocks(&self) -> Vec<Block> {
+        let Some(bill) = self.run.bill.as_deref() else {
+            return vec![Block::paragraph(
+                "this run has no bill: syscost bill COMMAND",
+            )];
+        };
+        let mut blocks = vec![Block::Paragraph(heading(bill))];
+        for refuted in &bill.refuted {
+            let words = Text::of(Look::Tag, "refuted").with(Look::Plain, refuted);
+            blocks.push(Block::Paragraph(words.tone(Tone::Bad)));
+        }
+        if let Some(before) = self.earlier.and_then(|run| run.bill.as_deref()) {
+            let sums = differences(before, bill);
+            blocks.extend(sums.iter().map(|one| Block::Paragraph(sum(one))));
+        }
+        let prices = PriceList::of(self.run);
+        let column = bill.column(&prices);
+        let accounts = bill.accounts(&prices, column);
+        let shown = if self.is_verbose {
+            accounts.len()
+        } else {
+            MOST_SHOWN
+        };
+        let listed = &accounts[..shown.min(accounts.len())];
+        blocks.push(Block::Table(table(bill, listed)));
+        blocks.extend(notes(bill, &accounts, shown, &prices, column));
+        blocks.extend(
+            self.other
+                .into_iter()
+                .flat_map(|other| beside(bill, &prices, other, column)),
+        );
+        blocks
+    }
 }
 
 /// The program, its time, and its counts in a sentence.
@@ -362,20 +394,68 @@ fn grouped(number: u64) -> String {
     groups.join(",")
 }
 
-/// How the counts of a bill differ from those of an earlier one, for a terminal.
-pub fn against(before: &Run, after: &Run, options: &TableOptions) -> String {
-    terminal(&against_blocks(before, after), options)
-}
-
-/// The same in any medium.
-pub fn against_blocks(before: &Run, after: &Run) -> Vec<Block> {
-    let Some((before, after)) = before.bill.as_ref().zip(after.bill.as_ref()) else {
-        return vec![Block::paragraph("one of the runs has no bill")];
+/// The same counts at the prices of another run's machine: a range, and what matters most.
+fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Block> {
+    let there = PriceList::of(other);
+    let mut here_ns = 0.0;
+    let mut lines: Vec<(String, f64, f64)> = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
+    for one in &bill.uses {
+        let both = prices.price(one, column).zip(there.price(one, column));
+        let Some((here, there)) = both else {
+            continue;
+        };
+        if one.priced_by.iter().any(|by| by.is_of_files) {
+            refused.push(one.name.clone());
+            continue;
+        }
+        here_ns += here * one.mean();
+        match lines.iter_mut().find(|(name, ..)| *name == one.name) {
+            Some((_, sum_here, sum_there)) => {
+                *sum_here += here * one.mean();
+                *sum_there += there * one.mean();
+            }
+            None => lines.push((one.name.clone(), here * one.mean(), there * one.mean())),
+        }
+    }
+    let time = |ns: f64| quantity(Unit::Nanoseconds, ns);
+    let there_in = |column: u64| -> f64 {
+        let uses = bill
+            .uses
+            .iter()
+            .filter(|one| one.priced_by.iter().all(|by| !by.is_of_files));
+        uses.filter_map(|one| Some(there.price(one, column)? * one.mean()))
+            .sum()
     };
-    differences(before, after)
+    let columns = there.columns();
+    let ends = [columns.first(), columns.last()].map(|end| end.map_or(0.0, |end| there_in(*end)));
+    lines.sort_by(|one, other| (other.2 - other.1).abs().total_cmp(&(one.2 - one.1).abs()));
+    let causes: Vec<String> = lines
         .iter()
-        .map(|one| Block::Paragraph(sum(one)))
-        .collect()
+        .filter(|(_, here, there)| (there - here).abs() > LEAST_CAUSE * here_ns)
+        .map(|(name, here, there)| format!("{name} {} instead of {}", time(*there), time(*here)))
+        .collect();
+    let mut blocks = vec![Block::paragraph(format!(
+        "on {}: {} to {} instead of {} for the same",
+        sentence::machine(other),
+        time(ends[0]),
+        time(ends[1]),
+        time(here_ns)
+    ))];
+    if !causes.is_empty() {
+        blocks.push(Block::paragraph(format!(
+            "most of that: {}",
+            sentence::listed(&causes, MOST_DIFFERENT)
+        )));
+    }
+    refused.dedup();
+    if !refused.is_empty() {
+        blocks.push(Block::note(format!(
+            "not said of {}: what that costs depends on the file system and what is in it",
+            sentence::listed(&refused, MOST_DIFFERENT)
+        )));
+    }
+    blocks
 }
 
 /// `+12.1 % calls: readlink +985 (new)`.

@@ -71,6 +71,9 @@ pub struct PricedBy {
     pub of: String,
     /// How many of it cost as much as one.
     pub times: f64,
+    /// Whether it is an operation on files, whose price is that of a file system and its state.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_files: bool,
 }
 
 /// Where a program's CPU time went, by samples of what it executed.
@@ -315,7 +318,10 @@ impl Bill {
             }
         });
         let mut accounts: Vec<Account<'_>> = accounts.collect();
-        accounts.sort_by(|one, other| other.weight_ns().total_cmp(&one.weight_ns()));
+        accounts.sort_by(|one, other| {
+            let by_cost = other.weight_ns().total_cmp(&one.weight_ns());
+            by_cost.then_with(|| other.range.high.cmp(&one.range.high))
+        });
         accounts
     }
 }
@@ -580,6 +586,7 @@ mod tests {
             row: "bill.call".to_owned(),
             of: of.to_owned(),
             times,
+            is_of_files: false,
         };
         let one = Use {
             priced_by: vec![by("read_4K", 0.5), by("read_64K", 0.5)],

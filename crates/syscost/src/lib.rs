@@ -155,6 +155,7 @@ fn dispatch() -> u8 {
     let result = match cli.command {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Time(arguments) => cmd::time::run(&arguments),
+        Command::Bill(arguments) => cmd::bill::run(&arguments),
         Command::Show(arguments) => cmd::show::run(&arguments),
         Command::Compare(arguments) => cmd::compare::run(&arguments),
         Command::Ab(arguments) => cmd::ab::run(&arguments),

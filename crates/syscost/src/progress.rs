@@ -85,7 +85,7 @@ impl Observer for Progress {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Preparing(what) => self.bar.set_message(what.to_owned()),
-            Event::Begin { .. } if self.quiet => {}
+            Event::Begin { rows, .. } if self.quiet || rows == 0 => {}
             Event::Begin { rows, journal } => {
                 let mut line = format!("{}measuring {}", self.which, sentence::count(rows, "row"));
                 if let Some(journal) = journal {

@@ -50,16 +50,44 @@ pub struct Part {
 }
 
 impl Part {
-    /// The name of the row after so many bytes of other data were read, e.g. `1M`.
-    pub fn row(&self, displaced: &str) -> String {
-        let value = self.value;
-        let benchmark = match value {
-            "anonymous" | "stack" | "file" | "file_write" | "after_fork" => "bill.fault{kind",
+    /// Whether its price is that of a file system, and of what is in it.
+    pub fn is_of_files(&self) -> bool {
+        const OF_FILES: &[&str] = &[
+            "stat",
+            "open",
+            "create",
+            "read_",
+            "pread",
+            "write_new",
+            "write_again",
+            "getdents",
+            "readlink",
+            "getxattr",
+            "unlink",
+            "mkdir",
+            "rmdir",
+            "rename",
+            "chmod",
+            "chown",
+            "access",
+            "mmap_file",
+            "fcntl_lock",
+            "fcntl_unlock",
+            "close_file",
+            "file",
+        ];
+        let is_named = OF_FILES.iter().any(|start| self.value.starts_with(start));
+        is_named && !["read_tcp", "read_pipe"].contains(&self.value)
+    }
+
+    /// The id of its benchmark.
+    pub fn benchmark(&self) -> &'static str {
+        match self.value {
+            "anonymous" | "stack" | "file" | "file_write" | "after_fork" => "bill.fault",
             "fork" | "fork_30M" | "vfork" | "vfork_exec" | "thread" | "thread_join" | "wait"
-            | "exit_100" | "exit_10000" => "bill.task{kind",
-            _ => "bill.call{call",
-        };
-        format!("{benchmark}={value},displaced={displaced}}}")
+            | "exit_100" | "exit_10000" => "bill.task",
+            _ => "bill.call",
+        }
     }
 }
 
@@ -216,6 +244,8 @@ fn done(family: &str, one: &Use) -> Made {
         ("page_fault", Some("after_fork")) => Of("after_fork"),
         ("page_fault", _) => Of("anonymous"),
         ("stat", Some("descriptor")) | ("fstat", _) => Of("fstat"),
+        // Of a descriptor, not of a name beneath it.
+        ("stat", None) if one.on.is_some_and(|on| on != "directory") => Of("fstat"),
         ("stat", _) => Of("stat"),
         ("open", Some("create")) => Of("create"),
         ("open", Some("directory")) => Of("open_directory"),
@@ -484,7 +514,11 @@ mod tests {
                             ..of(call, variant, on, ended)
                         };
                         let parts = price_of(&one).expect("there is such a call").parts;
-                        used.extend(parts.iter().map(|part| part.row("0")));
+                        used.extend(parts.iter().map(|part| {
+                            let (id, value) = (part.benchmark(), part.value);
+                            let parameter = if id == "bill.call" { "call" } else { "kind" };
+                            format!("{id}{{{parameter}={value},displaced=0}}")
+                        }));
                     }
                 }
             }

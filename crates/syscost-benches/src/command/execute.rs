@@ -478,7 +478,11 @@ pub(super) fn is_executed_as(command: &Command, line: &[String]) -> bool {
     line == &command.words[..] || (line.len() > command.words.len() && line.ends_with(arguments))
 }
 
-fn checksum(mut file: File) -> io::Result<(u64, u32)> {
+/// The length of a file in memory, and its checksum (CRC-32).
+///
+/// # Errors
+/// It cannot be read.
+pub fn checksum(mut file: File) -> io::Result<(u64, u32)> {
     let bytes = files::end_of(&mut file, u64::MAX)?;
     Ok((bytes.len() as u64, crc32fast::hash(&bytes)))
 }

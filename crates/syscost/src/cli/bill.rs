@@ -11,7 +11,9 @@ use super::seconds;
 
 /// Arguments of `bill`.
 #[derive(Debug, Args)]
-#[command(override_usage = "syscost bill [OPTIONS] [--] <COMMAND>...\n       syscost bill [OPTIONS] --pid PID")]
+#[command(
+    override_usage = "syscost bill [OPTIONS] [--] <COMMAND>...\n       syscost bill [OPTIONS] --pid PID"
+)]
 #[command(after_help = "\
 Examples:
   syscost bill git status                 each call, how often, what it costs here
@@ -25,7 +27,12 @@ of all that it starts. Then the primitives that it uses are measured here, each 
 root, or with kernel.perf_event_paranoid at 1 or less, samples of another run say how much of its time each really takes.")]
 pub struct BillArguments {
     /// The program and its arguments
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true, required_unless_present = "pid")]
+    #[arg(
+        value_name = "COMMAND",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required_unless_present = "pid"
+    )]
     pub command: Vec<String>,
     /// Count what this process and its threads do, while they run
     #[arg(long, value_name = "PID", conflicts_with_all = ["command", "prepare", "input", "runs"])]
@@ -106,6 +113,8 @@ fn fail_on(text: &str) -> Result<GrownBy, String> {
         None => (text, 0.0),
     };
     let of = Sum::ALL.into_iter().find(|sum| sum.name() == name);
-    let of = of.ok_or_else(|| format!("give `calls`, `faults` or `bytes`, or `calls:5%` for more than 5 %, not `{text}`"))?;
+    let of = of.ok_or_else(|| {
+        format!("give `calls`, `faults` or `bytes`, or `calls:5%` for more than 5 %, not `{text}`")
+    })?;
     Ok(GrownBy { of, most: share })
 }

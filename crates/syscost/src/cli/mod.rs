@@ -1,6 +1,7 @@
 //! The command line: the source of help, man pages and completions.
 
 mod ab;
+mod bill;
 #[cfg(feature = "fleet")]
 mod check;
 mod compare;
@@ -26,6 +27,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use syscost_harness::session::Profile;
 
 pub use ab::AbArguments;
+pub use bill::{BillArguments, BillFormat, GrownBy};
 #[cfg(feature = "fleet")]
 pub use check::{CheckArguments, CheckFormat};
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
@@ -123,6 +125,8 @@ pub enum Command {
     Run(RunArguments),
     /// Measure commands of your own, in turn: CPU time, elapsed time, memory, system calls
     Time(TimeArguments),
+    /// Count what a program asks of the kernel, and what that costs here
+    Bill(BillArguments),
     /// Print the table of a kept run again, some of its rows, or its summary
     Show(ShowArguments),
     /// Compare runs: what became better or worse, and what is inconclusive

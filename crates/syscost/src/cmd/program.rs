@@ -52,34 +52,56 @@ pub(super) fn first_run(
     cpus: &[u32],
     interrupted: &AtomicBool,
 ) -> Result<execute::Run> {
-        let failed =
-            |why: String| Failed::Usage(format!("`{}`: {why}", render::readable(&command.name)));
-        if let Some(how) = execute::privileged(Path::new(&command.file)) {
-            let what =
-                format!("it is {how}, which it would lose where its system calls are counted");
-            return Err(failed(what).into());
-        }
-        execute::prepare(command).map_err(|why| failed(why.to_string()))?;
-        let ran = execute::run(command, None, cpus, Some(interrupted), None)
-            .map_err(|why| failed(why.to_string()))?;
-        if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
-            let why = execute::not_executable(Path::new(&command.file));
-            return Err(failed(format!("{} cannot be executed: {why}", command.file)).into());
-        }
-        if ran.said.ended != SUCCESS && !ignores_failure {
-            let said = match ran.complaint.as_str() {
-                "" => String::new(),
-                said => format!(": {said}"),
-            };
-            let what = format!(
-                "{}{said} (--ignore-failure measures it all the same)",
-                ran.said.ended
-            );
-            return Err(failed(what).into());
-        }
+    if let Some(how) = execute::privileged(Path::new(&command.file)) {
+        let what = format!("it is {how}, which it would lose where its system calls are counted");
+        return Err(failed(command, &what).into());
+    }
+    let ran = run(command, cpus, interrupted)?;
+    if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
+        let why = execute::not_executable(Path::new(&command.file));
+        let what = format!("{} cannot be executed: {why}", command.file);
+        return Err(failed(command, &what).into());
+    }
+    if ran.said.ended != SUCCESS && !ignores_failure {
+        let said = match ran.complaint.as_str() {
+            "" => String::new(),
+            said => format!(": {said}"),
+        };
+        let what = format!(
+            "{}{said} (--ignore-failure measures it all the same)",
+            ran.said.ended
+        );
+        return Err(failed(command, &what).into());
+    }
     command.expected = Some(ran.said.clone());
     command.first_ns = Some(ran.execution.cpu_ns);
     Ok(ran)
+}
+
+/// Does what precedes a run, and runs a command once.
+///
+/// # Errors
+/// What failed of it.
+pub(super) fn run(
+    command: &Command,
+    cpus: &[u32],
+    interrupted: &AtomicBool,
+) -> Result<execute::Run> {
+    prepare(command)?;
+    let ran = execute::run(command, None, cpus, Some(interrupted), None);
+    Ok(ran.map_err(|why| failed(command, &why.to_string()))?)
+}
+
+/// Does what precedes a run.
+///
+/// # Errors
+/// What failed of it.
+pub(super) fn prepare(command: &Command) -> Result<(), Failed> {
+    execute::prepare(command).map_err(|why| failed(command, &why.to_string()))
+}
+
+fn failed(command: &Command, why: &str) -> Failed {
+    Failed::Usage(format!("`{}`: {why}", render::readable(&command.name)))
 }
 
 const SUCCESS: &str = "exit status: 0";
@@ -113,4 +135,3 @@ pub(super) fn shortened(text: &str) -> String {
         part(&letters[letters.len() - end..])
     )
 }
-

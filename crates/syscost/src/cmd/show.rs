@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use syscost_harness::Testbed;
+use syscost_report::bill::Billed;
 use syscost_report::{TableOptions, table};
 use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run};
@@ -48,6 +49,13 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     match arguments.format {
         _ if arguments.summary => pager::print(&summary_beside(&run, beside, &options)?)?,
         ShowFormat::Json => super::print_json(&run)?,
+        ShowFormat::Table if run.bill.is_some() && selectors.is_empty() => {
+            let billed = Billed {
+                is_verbose: arguments.verbose,
+                ..Billed::of(&run)
+            };
+            pager::print(&billed.text(&options))?;
+        }
         ShowFormat::Table => {
             options.beside = reference.map(|reference| reference.as_beside().beside(&run));
             pager::print(&table(&run, &options))?;

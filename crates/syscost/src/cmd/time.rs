@@ -10,7 +10,7 @@ use syscost_benches::CATALOGUE;
 use syscost_benches::command::execute;
 use syscost_harness::commands::{Command, Output};
 use syscost_harness::session::{Options, Profile, Session};
-use syscost_harness::worker::{Program, owner_variable};
+use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_report::{TableOptions, commands as render};
 use syscost_results::commands::{commands, compared, row_value};
@@ -19,11 +19,12 @@ use syscost_results::{Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, process};
 
+use super::program;
 use crate::cli::{CommandOutput, Format, TimeArguments};
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::terminal::{self, note, say, warn};
-use crate::{Failed, files, interrupt, selection};
+use crate::{Failed, files, interrupt};
 
 /// Default budget: the time of 51 rounds, within these limits, in seconds.
 const ROUNDS: f64 = 51.0;
@@ -402,7 +403,10 @@ mod tests {
         assert_eq!(names(&["-n", "a{b}", "true"]), ["a%7bb%7d"]);
         let long = format!("echo {} end", "x".repeat(200));
         let name = &names(&[&long])[0];
-        assert!(name.len() == program::MAX_NAME && name.ends_with(" end"), "{name}");
+        assert!(
+            name.len() == program::MAX_NAME && name.ends_with(" end"),
+            "{name}"
+        );
         let endless = ["-P", "n", "0", "1", "-D", "0", "true"];
         assert!(given(&arguments(&endless)).is_err());
         let steps = ["-p", "a", "-p", "b", "x", "y", "z"];

@@ -3,6 +3,7 @@
 mod ab;
 mod bad_input;
 mod beside;
+mod bill;
 mod bystanders;
 mod catalogue;
 #[cfg(feature = "fleet")]

@@ -2,23 +2,31 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::os::unix::process::CommandExt;
 use std::process::Command as Program;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use syscost_benches::command::execute::{self, checksum};
+use syscost_benches::command::execute::checksum;
 use syscost_harness::commands::{Command, Said};
 use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Use};
+use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::trace::{self, Call, Options, Outcome, Tally};
 use syscost_sys::{cpu, files, process};
 
 use super::{name, prices};
+use crate::Failed;
 use crate::cli::BillArguments;
 use crate::cmd::program;
-use crate::{Failed, progress};
 
-/// Counts a program's runs.
+/// How many times as long a traced run may take as one that is not: each call stops it twice, which takes some 20 us.
+const SLOWER: u32 = 10;
+
+/// Maximum number of its tasks at a time.
+const MAX_TASKS: u64 = 4096;
+
+/// Counts a program's runs: each as it is, for its time, and then traced.
 ///
 /// # Errors
 /// It cannot be started, fails, or cannot be traced.
@@ -31,40 +39,162 @@ pub(super) fn started(arguments: &BillArguments, interrupted: &AtomicBool) -> Re
         input: arguments.input.clone(),
         ..program::started(name(words), words.clone(), arguments.time_limit)?
     };
-    let first = program::first_run(&mut command, arguments.ignore_failure, &cpus, interrupted)?;
+    program::first_run(&mut command, arguments.ignore_failure, &cpus, interrupted)?;
     let mut bill = Bill {
         command: command.name.clone(),
         ..Bill::default()
     };
     let mut uses = Uses::default();
-    let mut traced = Vec::new();
-    for number in 0..arguments.runs {
-        let plain = || -> Result<execute::Run> {
-            execute::prepare(&command).map_err(|why| Failed::Usage(why.to_string()))?;
-            let ran = execute::run(&command, None, &cpus, Some(interrupted), None);
-            Ok(ran.map_err(|why| Failed::Usage(why.to_string()))?)
-        };
-        // The first one found what later ones find changed.
-        let ran = if number == 0 { first.clone() } else { plain()? };
-        let _ = number;
+    let mut tallies = Vec::new();
+    for number in 0..arguments.runs as usize {
+        let ran = program::run(&command, &cpus, interrupted)?;
         bill.cpu_ns.push(ran.execution.cpu_ns);
         bill.wall_ns.push(ran.wall_ns());
-        for (kind, count) in [
-            ("voluntary", ran.execution.usage.voluntary_switches),
-            ("involuntary", ran.execution.usage.involuntary_switches),
+        let switches = ran.execution.usage;
+        for (variant, count) in [
+            ("voluntary", switches.voluntary_switches),
+            ("involuntary", switches.involuntary_switches),
         ] {
-            uses.add(number, Use { variant: Some(kind.to_owned()), ..of(SWITCH) }, count, 0);
+            let switch = Key {
+                name: SWITCH.to_owned(),
+                variant: Some(variant.to_owned()),
+                ..Key::default()
+            };
+            uses.add(number, switch, count, 0);
         }
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Failed::Interrupted.into());
+        let (tally, said) = traced_run(&command, interrupted)?;
+        if command.expected.as_ref() != Some(&said) {
+            bill.refuted
+                .push("it ends or prints otherwise where it is traced".to_owned());
         }
-        let tally = traced_run(&command, interrupted)?;
         uses.add_tally(number, &tally);
-        traced.push(tally);
+        tallies.push(tally);
     }
-    bill.uses = uses.all(arguments.runs);
-    judge(&mut bill, &traced);
+    bill.uses = uses.all(tallies.len());
+    judge(&mut bill, &tallies);
     Ok(bill)
+}
+
+/// What tells uses apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    name: String,
+    variant: Option<String>,
+    on: Option<String>,
+    failed: Option<String>,
+    size: Option<u64>,
+}
+
+/// What was counted in each run.
+#[derive(Default)]
+struct Uses(BTreeMap<Key, BTreeMap<usize, (u64, u64)>>);
+
+impl Uses {
+    fn add(&mut self, run: usize, key: Key, count: u64, bytes: u64) {
+        let sum = self.0.entry(key).or_default().entry(run).or_default();
+        *sum = (sum.0 + count, sum.1 + bytes);
+    }
+
+    fn add_tally(&mut self, run: usize, tally: &Tally) {
+        for (call, count) in &tally.calls {
+            self.add(run, Key::of(call), count.calls, count.bytes);
+        }
+        let fault = |variant: &str| Key {
+            name: PAGE_FAULT.to_owned(),
+            variant: Some(variant.to_owned()),
+            ..Key::default()
+        };
+        let mut seen = 0;
+        for (kind, count) in tally.faults.iter().flat_map(|faults| &faults.by_kind) {
+            self.add(run, fault(kind.name()), *count, 0);
+            seen += count;
+        }
+        // Those that calls ran into, or all where no others are known.
+        self.add(
+            run,
+            fault(IN_CALLS),
+            tally.faults_of_tasks.saturating_sub(seen),
+            0,
+        );
+    }
+
+    /// All that were seen in so many runs, by name.
+    fn all(self, runs: usize) -> Vec<Use> {
+        let used = |(key, counts): (Key, BTreeMap<usize, (u64, u64)>)| {
+            let in_run = |run: usize| counts.get(&run).copied().unwrap_or_default();
+            let bytes: Vec<u64> = (0..runs).map(|run| in_run(run).1).collect();
+            Use {
+                name: key.name,
+                variant: key.variant,
+                on: key.on,
+                failed: key.failed,
+                size: key.size,
+                counts: (0..runs).map(|run| in_run(run).0).collect(),
+                bytes: if bytes.iter().any(|sum| *sum > 0) {
+                    bytes
+                } else {
+                    Vec::new()
+                },
+                ..Use::default()
+            }
+        };
+        let all = self.0.into_iter().map(used);
+        let is_seen = |one: &Use| one.counts.iter().any(|count| *count > 0);
+        all.filter(is_seen).map(prices::with_rows).collect()
+    }
+}
+
+/// The variant of page faults that happened in the kernel, while it worked for the program.
+const IN_CALLS: &str = "in system calls";
+
+impl Key {
+    fn of(call: &Call) -> Self {
+        let name = match call.sysno() {
+            Some(known) => known.to_string(),
+            None if call.is_foreign => format!("call {} of another table", call.number),
+            None => format!("call {}", call.number),
+        };
+        Key {
+            name,
+            variant: call.variant.map(|variant| variant.name().to_owned()),
+            on: call.object.map(|object| object.name().to_owned()),
+            failed: (call.outcome != Outcome::Ok).then(|| call.outcome.to_string()),
+            size: call.size,
+        }
+    }
+}
+
+/// Adds what the counts themselves show to be wrong, and what is not known.
+fn judge(bill: &mut Bill, tallies: &[Tally]) {
+    let mut claim = |holds: bool, otherwise: &str| {
+        if !holds && !bill.refuted.iter().any(|known| known == otherwise) {
+            bill.refuted.push(otherwise.to_owned());
+        }
+    };
+    for tally in tallies {
+        claim(
+            tally.adds_up(),
+            "calls were entered that were not left, or left that were not entered",
+        );
+        claim(
+            tally.lost_privilege.is_empty(),
+            "it executes a program that is set-user-ID or the like, which loses that where it is traced",
+        );
+        claim(
+            tally.left_running.is_empty(),
+            "it leaves processes running when it ends, which were ended",
+        );
+        if let Ok(faults) = &tally.faults {
+            claim(
+                faults.total() <= tally.faults_of_tasks,
+                "more page faults were seen one by one than the kernel counts",
+            );
+            claim(faults.lost == 0, "records of page faults were lost");
+        }
+    }
+    let unseen = tallies.iter().find_map(|tally| tally.faults.as_ref().err());
+    bill.unknown
+        .extend(unseen.map(|why| format!("page faults are not told apart: {why}")));
 }
 
 /// Counts what a running process does for so long, or until it ends, or Ctrl-C.
@@ -74,7 +204,10 @@ pub(super) fn started(arguments: &BillArguments, interrupted: &AtomicBool) -> Re
 pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Result<Bill> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline"));
     let line = line.map_err(|cause| Failed::Usage(format!("process {pid}: {cause}")))?;
-    let words = String::from_utf8_lossy(&line).split_terminator('\0').map(str::to_owned).collect::<Vec<_>>();
+    let words = String::from_utf8_lossy(&line)
+        .split_terminator('\0')
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
     let until = Instant::now() + time;
     let cpu_before = cpu_ns(pid);
     let begun = Instant::now();
@@ -84,7 +217,9 @@ pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Re
     .map_err(|why| Failed::Usage(why.to_string()))?;
     let mut uses = Uses::default();
     uses.add_tally(0, &tally);
-    let used = cpu_before.zip(cpu_ns(pid)).map(|(before, after)| (after - before) as f64);
+    let used = cpu_before
+        .zip(cpu_ns(pid))
+        .map(|(before, after)| (after - before) as f64);
     let mut bill = Bill {
         command: name(&words),
         cpu_ns: used.into_iter().collect(),
@@ -92,29 +227,42 @@ pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Re
         uses: uses.all(1),
         ..Bill::default()
     };
-    bill.unknown.push("its CPU time is that of the traced process: each call stopped it twice".to_owned());
+    bill.unknown
+        .push("its CPU time is that of the traced process: each call stopped it twice".to_owned());
     judge(&mut bill, &[tally]);
     Ok(bill)
 }
 
-/// The CPU time of a process with all its threads, in ns.
+/// The CPU time of the threads that a process has, in ns.
 fn cpu_ns(pid: u32) -> Option<u64> {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
-    let clock = rustix::process::clock_getcpuclockid(pid).ok()?;
-    let time = rustix::time::clock_gettime_dynamic(rustix::time::DynamicClockId::Dynamic(clock)).ok()?;
-    Some(1_000_000_000 * u64::try_from(time.tv_sec).ok()? + u64::try_from(time.tv_nsec).ok()?)
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let threads = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+    let of_thread = |thread: u32| {
+        let id = TaskId {
+            process: pid,
+            thread,
+        };
+        TaskStat::of(id).and_then(|task| task.read()).ok()?.run_ns
+    };
+    threads.map(of_thread).sum()
 }
 
 /// Runs a program once under the tracer; what it ended with and printed must be as it was without.
 fn traced_run(command: &Command, interrupted: &AtomicBool) -> Result<(Tally, Said)> {
-    execute::prepare(command).map_err(|why| Failed::Usage(why.to_string()))?;
+    program::prepare(command)?;
     let printed = files::in_memory("syscost-bill").context("making a file in memory")?;
     let input = command.input.as_deref().unwrap_or("/dev/null".as_ref());
     let mut program = Program::new(&command.file);
     program
+        .arg0(&command.words[0])
         .args(&command.words[1..])
         .env_clear()
-        .envs(command.environment.iter().filter_map(|pair| pair.split_once('=')))
+        .envs(
+            command
+                .environment
+                .iter()
+                .filter_map(|pair| pair.split_once('=')),
+        )
         .stdin(File::open(input).with_context(|| format!("opening {}", input.display()))?)
         .stdout(printed.try_clone()?)
         .stderr(files::in_memory("syscost-bill")?);
@@ -126,6 +274,13 @@ fn traced_run(command: &Command, interrupted: &AtomicBool) -> Result<(Tally, Sai
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failed::Interrupted.into());
     }
-    let ended = tally.end.map_or_else(|| "it was ended".to_owned(), |end| end.to_string());
-    Ok((tally, Said { ended, printed: Some(checksum(printed)?) }))
+    let ended = tally
+        .end
+        .map_or_else(|| "it was ended".to_owned(), |end| end.to_string());
+    let printed = checksum(printed).context("reading what it printed")?;
+    let said = Said {
+        ended,
+        printed: Some(printed),
+    };
+    Ok((tally, said))
 }

@@ -6,7 +6,8 @@ mod prices;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use syscost_report::{TableOptions, bill as render};
+use syscost_report::TableOptions;
+use syscost_report::bill::Billed;
 use syscost_results::Run;
 use syscost_results::bill::{Bill, differences};
 use syscost_results::commands::row_value;
@@ -41,10 +42,16 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
         let path = super::run::keep(&store, &run, &text, arguments.tag.as_deref())?;
         note!("saved to {}", path.display());
     }
+    let billed = Billed {
+        run: &run,
+        earlier: earlier.as_ref(),
+        other: other.as_ref(),
+        is_verbose: arguments.verbose,
+    };
     let written = match arguments.format {
         BillFormat::Json => serde_json::to_string_pretty(&run)? + "\n",
-        BillFormat::Markdown => render::markdown(&run, earlier.as_ref(), other.as_ref()),
-        BillFormat::Html => render::page(&run, earlier.as_ref(), other.as_ref()),
+        BillFormat::Markdown => billed.markdown(),
+        BillFormat::Html => billed.page(),
         BillFormat::Table => {
             let options = TableOptions {
                 width: terminal::width(),
@@ -52,7 +59,7 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
                 quiet: terminal::is_quiet(),
                 ..TableOptions::default()
             };
-            render::text(&run, earlier.as_ref(), other.as_ref(), arguments.verbose, &options)
+            billed.text(&options)
         }
     };
     super::print(&written)?;
@@ -71,7 +78,10 @@ fn with_bill(name: Option<&str>) -> Result<Option<Run>> {
     let run = kept::run(name)?;
     match run.bill {
         Some(_) => Ok(Some(run)),
-        None => Err(Failed::Usage(format!("run {name} has no counts of a program: it is none of `syscost bill`")).into()),
+        None => Err(Failed::Usage(format!(
+            "run {name} has no counts of a program: it is none of `syscost bill`"
+        ))
+        .into()),
     }
 }
 
@@ -92,10 +102,21 @@ fn code(run: &Run, earlier: Option<&Run>, arguments: &BillArguments) -> u8 {
 }
 
 /// The run of a bill, with the rows that price it if that is wanted.
-fn priced(bill: Bill, arguments: &BillArguments, store: &Store, interrupted: &AtomicBool) -> Result<Run> {
-    let is_counted_only = arguments.counts_only || arguments.against.is_some() || !bill.refuted.is_empty();
-    let rows = if is_counted_only { Vec::new() } else { prices::rows(&bill) };
-    let mut run = prices::measured(rows, arguments, store, interrupted).context("measuring prices")?;
+fn priced(
+    bill: Bill,
+    arguments: &BillArguments,
+    store: &Store,
+    interrupted: &AtomicBool,
+) -> Result<Run> {
+    let is_counted_only =
+        arguments.counts_only || arguments.against.is_some() || !bill.refuted.is_empty();
+    let rows = if is_counted_only {
+        Vec::new()
+    } else {
+        prices::rows(&bill)
+    };
+    let mut run =
+        prices::measured(rows, arguments, store, interrupted).context("measuring prices")?;
     run.bill = Some(Box::new(bill));
     Ok(run)
 }

@@ -1,0 +1,247 @@
+//! What a program asks of the kernel: counted, compared with what was counted before, priced.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::{Ended, Ending, Json, Program};
+
+/// Runs `bill` with these arguments, each as it is; nothing where the machine does not let programs be traced.
+fn bill(program: &Program, arguments: &[&str]) -> Option<Ended> {
+    let mut command = program.command("bill --time-limit 5 --budget 3");
+    let ended = command.args(arguments).ended();
+    let untraceable = "programs cannot be traced here";
+    match ended.err.contains(untraceable) {
+        true => {
+            println!("skipped: {}", ended.err.trim());
+            None
+        }
+        false => Some(ended),
+    }
+}
+
+/// The counts of a program.
+fn counted(program: &Program, words: &[&str]) -> Option<Value> {
+    let arguments = [&["--counts-only", "--format", "json", "--"], words].concat();
+    let run = bill(program, &arguments)?.ran().json();
+    Some(run["bill"].clone())
+}
+
+/// How often the uses of this name, or with this failure, were seen in each run.
+fn times(bill: &Value, is_it: impl Fn(&Value) -> bool) -> Vec<f64> {
+    let mut sums = Vec::new();
+    for one in bill["uses"].list().iter().filter(|one| is_it(one)) {
+        let counts = one["counts"].list();
+        sums.resize(counts.len(), 0.0);
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            *sum += count.number();
+        }
+    }
+    sums
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused_before_it_is() {
+    let program = Program::new();
+    let script = program.put("script", "no program");
+    let folder = program.folder().display().to_string();
+    for (words, said) in [
+        (&["no-such-command-anywhere"][..], "there is no command"),
+        (&[&folder], "it is a directory"),
+        (&[&script], "nobody may execute it"),
+        (&["false"], "--ignore-failure"),
+        (&["sh", "-c", "kill -SEGV $$"], "signal: 11"),
+        (
+            &["sh", "-c", "sleep 100 & true"],
+            "leaves processes running",
+        ),
+        (&["sleep", "100"], "--time-limit"),
+        (&["yes"], "it prints more than"),
+        (&[], "required"),
+    ] {
+        if let Some(ended) = bill(&program, &[&["--counts-only", "--"], words].concat()) {
+            ended.says(2, said);
+        }
+    }
+    if let Some(ended) = bill(&program, &["--pid", "4194999"]) {
+        ended.says(2, "4194999");
+    }
+}
+
+#[test]
+fn calls_are_counted_by_what_became_of_them() {
+    let program = Program::new();
+    let file = program.put("file", "x".repeat(10_000));
+    let Some(bill) = counted(&program, &["cat", &file, &file]) else {
+        return;
+    };
+    assert_eq!(bill["refuted"], Value::Null, "{bill:#}");
+    let opened = times(&bill, |one| {
+        one["name"] == "openat" && one["failed"] == Value::Null
+    });
+    let one = counted(&program, &["cat", &file]).expect("the first was counted");
+    let opened_of_one = times(&one, |one| {
+        one["name"] == "openat" && one["failed"] == Value::Null
+    });
+    let more: Vec<f64> = opened
+        .iter()
+        .zip(&opened_of_one)
+        .map(|(two, one)| two - one)
+        .collect();
+    assert_eq!(more, [1.0; 3], "{bill:#}");
+    let written = bill["uses"]
+        .list()
+        .iter()
+        .filter(|one| one["name"] == "write");
+    let bytes: f64 = written.map(|one| one["bytes"][0].number()).sum();
+    let spliced = times(&bill, |one| {
+        one["name"] == "splice" || one["name"] == "copy_file_range"
+    });
+    assert!(bytes == 20_000.0 || !spliced.is_empty(), "{bill:#}");
+    let faults = times(&bill, |one| one["name"] == "page fault");
+    assert!(faults.iter().all(|count| *count > 10.0), "{bill:#}");
+}
+
+#[test]
+fn the_counts_are_those_of_strace() {
+    let program = Program::new();
+    let report = program.folder().join("strace");
+    let words = [
+        "sh",
+        "-c",
+        "for i in 1 2 3; do /bin/true; done; ls /proc/self/fd > /dev/null",
+    ];
+    let strace = Command::new("strace")
+        .args(["-f", "-c", "-U", "calls,name", "-o"])
+        .arg(&report)
+        .args(words)
+        .stdout(std::process::Stdio::null())
+        .status();
+    if !strace.is_ok_and(|status| status.success()) {
+        return println!("skipped: no strace that can trace here");
+    }
+    let Some(bill) = counted(&program, &words) else {
+        return;
+    };
+    let text = std::fs::read_to_string(&report).expect("its report");
+    let lines = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let count: f64 = words.next()?.parse().ok()?;
+        Some((words.next()?, count)).filter(|(name, _)| *name != "total")
+    });
+    let mut compared = 0;
+    for (name, count) in lines {
+        // The first execve is the start, which strace counts.
+        let expected = if name == "execve" { count - 1.0 } else { count };
+        let mut seen = times(&bill, |one| one["name"] == name);
+        seen.dedup();
+        assert_eq!(seen, [expected], "{name}: {text}");
+        compared += 1;
+    }
+    assert!(compared > 10, "{text}");
+}
+
+#[test]
+fn counts_are_compared_with_earlier_ones_and_a_gate_goes_by_what_is_exact() {
+    let program = Program::new();
+    let file = program.put("file", "x");
+    let Some(ended) = bill(
+        &program,
+        &["--tag", "before", "--counts-only", "--", "cat", &file],
+    ) else {
+        return;
+    };
+    ended.succeeded();
+    let gate = ["--against", "before", "--fail-on", "calls:1%", "--"];
+    let again = |words: &[&str]| bill(&program, &[&gate, words].concat()).expect("as before");
+    let same = again(&["cat", &file]).succeeded();
+    assert!(same.out.contains("calls: as before"), "{}", same.out);
+    let more = again(&["cat", &file, &file, &file]).says(3, "");
+    assert!(more.out.contains("% calls: "), "{}", more.out);
+    assert!(more.out.contains("openat +2"), "{}", more.out);
+    // Another program has other calls, some of them new.
+    let other = again(&["ls", &file]).says(3, "");
+    assert!(other.out.contains("(new)"), "{}", other.out);
+    program
+        .run("bill --against nothing true")
+        .says(2, "nothing");
+}
+
+#[test]
+fn a_program_that_notices_has_no_bill() {
+    let program = Program::new();
+    let script = "grep -q 'TracerPid:.0$' /proc/self/status && echo alone || echo traced";
+    let words = ["--counts-only", "--", "sh", "-c", script];
+    if let Some(ended) = bill(&program, &words) {
+        let ended = ended.says(4, "");
+        assert!(
+            ended
+                .out
+                .contains("refuted: it ends or prints otherwise"),
+            "{}",
+            ended.out
+        );
+    }
+}
+
+#[test]
+fn each_kind_has_the_price_that_was_measured() {
+    let program = Program::new();
+    let folder = program.folder().display().to_string();
+    let Some(ended) = bill(&program, &["--format", "json", "-r", "1", "ls", &folder]) else {
+        return;
+    };
+    let run = ended.ran().json();
+    let uses = run["bill"]["uses"].list();
+    let opened = uses
+        .iter()
+        .find(|one| one["name"] == "openat" && one["failed"] == Value::Null);
+    let by = &opened.expect("it opens files")["priced_by"][0];
+    let of = format!(
+        "{}{{call={},displaced=0}}",
+        by["row"].text(),
+        by["of"].text()
+    );
+    let priced = run["measurements"]
+        .list()
+        .iter()
+        .find(|row| row["name"] == *of);
+    assert!(priced.is_some(), "{of}: {run:#}");
+    let shown = program.run("show").succeeded();
+    assert!(shown.out.contains("priced: "), "{}", shown.out);
+}
+
+#[test]
+fn a_running_process_is_counted_and_goes_on() {
+    let program = Program::new();
+    let mut child = Command::new("sh")
+        .args(["-c", "while :; do read line < /dev/null; kill -0 $$; done"])
+        .spawn()
+        .expect("a shell");
+    let pid = child.id().to_string();
+    let ended = bill(
+        &program,
+        &[
+            "--pid",
+            &pid,
+            "--for",
+            "0.5",
+            "--format",
+            "json",
+            "--counts-only",
+        ],
+    );
+    let is_alive = child.try_wait().expect("its state").is_none();
+    child.kill().expect("it is a child");
+    child.wait().expect("its end");
+    let Some(ended) = ended else {
+        return;
+    };
+    let run = ended.ran().json();
+    let killed = times(&run["bill"], |one| one["name"] == "kill");
+    assert!(
+        killed.iter().all(|count| *count > 10.0) && !killed.is_empty(),
+        "{run:#}"
+    );
+    assert!(is_alive);
+}
