@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{Run, Status};
+use syscost_params::{Bytes, Value};
 use syscost_stats::order::median;
 
 /// What a program asks of the kernel.
@@ -170,9 +171,11 @@ impl PriceList {
             .iter()
             .filter(|row| row.status == Status::Ok)
         {
-            let displaced = row.case.get(DISPLACED).and_then(|text| bytes(text));
+            let displaced = row.case.get(DISPLACED).and_then(|text| Bytes::read(text));
             let of = row.case.iter().find(|(name, _)| *name != DISPLACED);
-            if let Some(((displaced, (_, of)), ns)) = displaced.zip(of).zip(row.estimate.median) {
+            if let Some(((Bytes(displaced), (_, of)), ns)) =
+                displaced.zip(of).zip(row.estimate.median)
+            {
                 let key = (row.id.clone(), of.clone());
                 all.0.entry(key).or_default().insert(displaced, ns);
             }
@@ -216,6 +219,12 @@ const COLUMNS: [(f64, u64); 4] = [
     (4e3, 256 << 10),
     (1e4, 1 << 20),
 ];
+
+/// The column that applies where a program works for so long between two entries.
+fn column_of(between_ns: f64) -> u64 {
+    let reached = COLUMNS.iter().rev().find(|(ns, _)| between_ns >= *ns);
+    reached.map_or(0, |(_, column)| *column)
+}
 
 /// All that a program does of one kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -273,10 +282,20 @@ impl Bill {
     /// The column of a price list that applies to it.
     pub fn column(&self, prices: &PriceList) -> u64 {
         let between = self.between_entries_ns(prices).unwrap_or(0.0);
-        let reached = COLUMNS.iter().rev().find(|(ns, _)| between >= *ns);
         let there = prices.columns();
-        let wanted = reached.map_or(0, |(_, column)| *column);
-        there.range(..=wanted).next_back().copied().unwrap_or(0)
+        there
+            .range(..=column_of(between))
+            .next_back()
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// The columns that may apply to it, before a price is known: up to that of a program that works for all of
+    /// its CPU time.
+    pub fn possible_columns(&self) -> impl Iterator<Item = u64> {
+        let most = column_of(self.cpu().unwrap_or(0.0) / self.entries().max(1.0));
+        let all = COLUMNS.iter().map(|(_, column)| *column);
+        all.filter(move |column| *column <= most)
     }
 
     /// What it does by kind at the prices of this column, what costs most first.
@@ -324,16 +343,6 @@ impl Bill {
         });
         accounts
     }
-}
-
-/// `64K` as a number of bytes.
-fn bytes(text: &str) -> Option<u64> {
-    let (number, factor) = match text.strip_suffix(['K', 'M']) {
-        Some(number) if text.ends_with('K') => (number, 1 << 10),
-        Some(number) => (number, 1 << 20),
-        None => (text, 1),
-    };
-    number.parse::<u64>().ok().map(|number| number * factor)
 }
 
 /// What the counts of two bills are compared by.

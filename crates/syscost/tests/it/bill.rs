@@ -175,9 +175,7 @@ fn a_program_that_notices_has_no_bill() {
     if let Some(ended) = bill(&program, &words) {
         let ended = ended.says(4, "");
         assert!(
-            ended
-                .out
-                .contains("refuted: it ends or prints otherwise"),
+            ended.out.contains("refuted: it ends or prints otherwise"),
             "{}",
             ended.out
         );

@@ -10,8 +10,9 @@ use syscost_benches::bill::basket::{Ended, PriceBound, Use as Used, price_of};
 use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, Testbed};
+use syscost_params::{Bytes, Value};
 use syscost_results::Run;
-use syscost_results::bill::{Bill, PAGE_FAULT, PricedBy, Use};
+use syscost_results::bill::{Bill, DISPLACED, PAGE_FAULT, PricedBy, Use};
 use syscost_store::Store;
 
 use crate::cli::BillArguments;
@@ -76,21 +77,33 @@ fn known<'n>(names: Names, name: &'n str) -> &'n str {
     found.map_or(name, |(_, basket)| basket)
 }
 
-/// The rows that price a program, each in all columns.
+/// The least share of all entries into the kernel of which the price is measured; tasks are always.
+const LEAST: f64 = 0.001;
+
+/// The rows that price a program, each in the columns that may apply.
 pub(super) fn rows(bill: &Bill) -> Vec<Row> {
-    let wanted: BTreeSet<(&str, &str)> = bill
+    let least = LEAST * bill.entries();
+    let matters =
+        |one: &&Use| one.mean() >= least || one.priced_by.iter().any(|by| by.row == "bill.task");
+    let rows = bill
         .uses
         .iter()
-        .flat_map(|one| &one.priced_by)
-        .map(|by| (&*by.row, &*by.of))
+        .filter(matters)
+        .flat_map(|one| &one.priced_by);
+    let wanted: BTreeSet<(&str, &str)> = rows.map(|by| (&*by.row, &*by.of)).collect();
+    let columns: Vec<String> = bill
+        .possible_columns()
+        .map(|column| format!("{DISPLACED}={}}}", Bytes(column).text()))
         .collect();
     let all = CATALOGUE.all();
     let of_bill = all.filter(|one| one.group() == "bill");
     let rows = Catalogue::rows(of_bill, &Testbed::plain());
     let is_wanted = |row: &Row| {
-        wanted.iter().any(|(id, of)| {
-            row.name().starts_with(&format!("{id}{{")) && row.name().contains(&format!("={of},"))
-        })
+        let name = row.name();
+        let is_priced = |(id, of): &(&str, &str)| {
+            name.starts_with(&format!("{id}{{")) && name.contains(&format!("={of},"))
+        };
+        columns.iter().any(|column| name.ends_with(column)) && wanted.iter().any(is_priced)
     };
     rows.into_iter().filter(is_wanted).collect()
 }
