@@ -10,7 +10,8 @@
 //!   itself, is one call. With a handler it is two: the [interrupted](Outcome::Interrupted) one, and what follows.
 //! - **What is changed.** A traced process is woken by signals that it ignores. Calls that are not restarted but return EINTR then, such
 //!   as epoll_wait, semop or io_uring_enter, are restarted here, their time-outs from the beginning; one that has moved a part of
-//!   its bytes returns that part. An attachment does the same to each thread once; its end does not disturb anything.
+//!   its bytes returns that part, and one whose signal another thread takes sees EINTR. An attachment does the same to each thread once; its
+//!   end wakes nobody.
 //! - **What is not seen.** Calls served by the vDSO; io_uring's operations; a tracee cannot trace others (EPERM).
 //!
 //! ```no_run

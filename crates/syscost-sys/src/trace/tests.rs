@@ -424,8 +424,9 @@ fn a_process_does_not_notice_that_it_is_attached_to() {
         let tally = or_skip!(attached(child, |look| {
             // Not in the moment of the end: then nobody is left who would help.
             if look < 4 {
+                let (thread, ignored) = (child as usize, libc::SIGWINCH as usize);
                 // SAFETY: a signal to a child that is there, which ignores it.
-                unsafe { syscall4(Sysno::KILL, child as usize, libc::SIGWINCH as usize, 0, 0) };
+                unsafe { syscall4(Sysno::TGKILL, thread, thread, ignored, 0) };
             }
             look < 5
         }));
