@@ -1,7 +1,7 @@
 //! An exact count, without privilege, of what a program and all that it starts ask of the kernel: each system call with its
 //! outcome, the bytes that it moved and what it acts on, and each page fault by what lies there.
 //!
-//! The program runs under ptrace(2), or one that is running is [attached](attach) to. Each call stops it twice, which costs it some 20 us:
+//! The program runs under ptrace(2), or one that is running is [attached](attach) to. Each call stops it twice, which costs it some 10 us, 20 with a descriptor:
 //! nothing here is timed. Unlike the [audit](crate::audit), this sees results, and needs no no_new_privs.
 //!
 //! - **What counts.** Of a program that is [run](run()), all from its first instruction on: not the execve that starts it. Of calls
