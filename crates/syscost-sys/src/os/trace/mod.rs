@@ -175,7 +175,7 @@ fn follow(
         pipe_with(PipeFlags::CLOEXEC).map_err(|cause| TraceError::Failed("pipe2", cause.into()))?;
     let (moved, moves) = channel();
     let collector = match options.counts_faults {
-        true => collector(first, is_started_here, moves),
+        true => collector(first, is_started_here, options, moves),
         false => Err(Unsupported::new("not asked for")),
     };
     let moved = collector.is_ok().then_some(moved);
@@ -205,6 +205,7 @@ fn follow(
 fn collector(
     first: u32,
     is_started_here: bool,
+    options: &Options,
     moves: Receiver<faults::Moved>,
 ) -> Result<Collector, Unsupported> {
     if is_started_here {
@@ -215,7 +216,7 @@ fn collector(
         thread: first,
     };
     let cpus = cpu::allowed_to(task).map_or_else(cpu::allowed, Ok)?;
-    Collector::of_running(first, &cpus, moves)
+    Collector::of_running(first, &cpus, options.follows_children, moves)
 }
 
 /// Takes records and asks the caller, until the tracer is done.
