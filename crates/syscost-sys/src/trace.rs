@@ -1,7 +1,7 @@
 //! An exact count, without privilege, of what a program and all that it starts ask of the kernel: each system call with its
 //! outcome, the bytes that it moved and what it acts on, and each page fault by what lies there.
 //!
-//! The program runs under ptrace(2), or one that is running is [attached](attach) to. Each call stops it twice, which costs it some 20 us:
+//! The program runs under ptrace(2), or one that is running is [attached](attach) to. Each call stops it twice, which costs it some 10 us, 20 with a descriptor:
 //! nothing here is timed. Unlike the [audit](crate::audit), this sees results, and needs no no_new_privs.
 //!
 //! - **What counts.** Of a program that is [run](run()), all from its first instruction on: not the execve that starts it. Of calls
@@ -10,7 +10,8 @@
 //!   itself, is one call. With a handler it is two: the [interrupted](Outcome::Interrupted) one, and what follows.
 //! - **What is changed.** A traced process is woken by signals that it ignores. Calls that are not restarted but return EINTR then, such
 //!   as epoll_wait, semop or io_uring_enter, are restarted here, their time-outs from the beginning; one that has moved a part of
-//!   its bytes returns that part. An attachment does the same to each thread once; its end does not disturb anything.
+//!   its bytes returns that part, and one whose signal another thread takes sees EINTR. An attachment does the same to each thread once; its
+//!   end wakes nobody.
 //! - **What is not seen.** Calls served by the vDSO; io_uring's operations; a tracee cannot trace others (EPERM).
 //!
 //! ```no_run

@@ -63,10 +63,11 @@ impl Collector {
         Ok(Self::of(Rings::open(&[child], cpus, true)?, moves))
     }
 
-    /// Of all threads of a process, and what they start from now on.
+    /// Of all threads of a process, and what they start from now on; or without the processes they start.
     pub(super) fn of_running(
         process: u32,
         cpus: &[u32],
+        follows_children: bool,
         moves: Receiver<Moved>,
     ) -> Result<Collector, Unsupported> {
         let entries = fs::read_dir(format!("/proc/{process}/task"))
@@ -76,6 +77,7 @@ impl Collector {
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let tasks: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
         let mut collector = Self::of(Rings::open(&tasks, cpus, false)?, moves);
+        collector.mappings.only = (!follows_children).then_some(process);
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let others = tasks.iter().skip(1).map(|_| Record::Started {
             process,

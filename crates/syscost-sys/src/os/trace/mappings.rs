@@ -41,12 +41,15 @@ impl Space {
 #[derive(Default)]
 pub(super) struct Mappings {
     spaces: HashMap<u32, Space>,
+    /// The process whose faults alone count, if not all do.
+    pub(super) only: Option<u32>,
     pub(super) faults: Faults,
 }
 
 impl Mappings {
     pub(super) fn take(&mut self, record: &Record) {
         match *record {
+            Record::Fault { process, .. } if self.only.is_some_and(|only| only != process) => {}
             Record::Fault { process, address } => {
                 let space = self.spaces.get(&process);
                 let kind = space.and_then(|space| space.at(address));

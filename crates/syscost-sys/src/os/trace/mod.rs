@@ -9,6 +9,7 @@ mod mappings;
 mod object;
 mod ptrace;
 mod rings;
+mod task;
 mod tracer;
 
 use std::fs;
@@ -24,6 +25,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use self::faults::Collector;
@@ -98,16 +100,25 @@ impl Drop for Stop<'_> {
     }
 }
 
+/// Tells the other thread when the tracer ends: by a byte, since others that were forked meanwhile may hold the pipe open.
+struct AtWork(OwnedFd);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        // There is room for it.
+        let _ = rustix::io::write(&self.0, &[1]);
+    }
+}
+
 pub(crate) fn trace_run(
     command: &mut Command,
     options: &Options,
     goes_on: GoesOn<'_>,
 ) -> Result<Tally, TraceError> {
     let failed = |what| move |cause: rustix::io::Errno| TraceError::Failed(what, cause.into());
-    let (wait, go) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
+    let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
     let (refused, refuse) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
+        pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).map_err(failed("pipe2"))?;
     let mut go = Some(go);
     let child = super::fork(&mut || {
         drop(go.take());
@@ -130,6 +141,7 @@ pub(crate) fn trace_run(
         Ok(())
     })?;
     let mut errno = [0; 4];
+    // Nothing comes of a program that was executed.
     match rustix::io::read(&refused, &mut errno) {
         Ok(4) => Err(TraceError::Start {
             program: command.get_program().to_string_lossy().into_owned(),
@@ -159,17 +171,17 @@ fn follow(
     take: impl FnOnce(&mut Tracer<'_>) -> Result<(), TraceError> + Send,
 ) -> Result<Tally, TraceError> {
     let shared = Shared::default();
-    let (done, at_work) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-        .map_err(|cause| TraceError::Failed("pipe2", cause.into()))?;
+    let (done, at_work) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(|cause| TraceError::Failed("pipe2", cause.into()))?;
     let (moved, moves) = channel();
     let collector = match options.counts_faults {
-        true => collector(first, is_started_here, moves),
+        true => collector(first, is_started_here, options, moves),
         false => Err(Unsupported::new("not asked for")),
     };
     let moved = collector.is_ok().then_some(moved);
     let (traced, collector) = thread::scope(|scope| {
         let tracer = scope.spawn(|| {
-            let _at_work = at_work;
+            let _at_work = AtWork(at_work);
             let mut tracer = Tracer::new(first, &shared, moved);
             let traced = take(&mut tracer).and_then(|()| {
                 let followed = tracer.follow(is_started_here);
@@ -193,6 +205,7 @@ fn follow(
 fn collector(
     first: u32,
     is_started_here: bool,
+    options: &Options,
     moves: Receiver<faults::Moved>,
 ) -> Result<Collector, Unsupported> {
     if is_started_here {
@@ -203,7 +216,7 @@ fn collector(
         thread: first,
     };
     let cpus = cpu::allowed_to(task).map_or_else(cpu::allowed, Ok)?;
-    Collector::of_running(first, &cpus, moves)
+    Collector::of_running(first, &cpus, options.follows_children, moves)
 }
 
 /// Takes records and asks the caller, until the tracer is done.

@@ -12,47 +12,10 @@ use super::Shared;
 use super::faults::Moved;
 use super::object::{self, Status};
 use super::ptrace::{self, AtCall, Event};
+use super::task::{At, Entered, Task};
 use crate::os::audit::NATIVE_ARCH;
 use crate::raw::Sysno;
-use crate::trace::{Arguments, Bytes, Call, Outcome, Shape, Tally, by_number, size_class};
-
-/// A call that a task has entered.
-struct Entered {
-    call: Call,
-    shape: Option<&'static Shape>,
-    arguments: Arguments,
-    /// The address of the instruction after it.
-    from: u64,
-    /// Not if it was entered before the trace, and is the execve by which the program was started.
-    is_counted: bool,
-}
-
-/// Where a task is.
-#[derive(Default)]
-enum At {
-    #[default]
-    Program,
-    Call(Entered),
-    /// It left a call in such a way that the kernel may make it again, unless a handler runs.
-    Broken(Entered, Outcome),
-}
-
-#[derive(Default)]
-struct Task {
-    /// Its process.
-    group: u32,
-    at: At,
-    /// Faults that it had before the trace.
-    faults_before: u64,
-    /// Whether the next stop is the one by which it is attached to, which wakes it.
-    is_woken: bool,
-}
-
-impl Task {
-    fn faults_since(&self, id: u32) -> u64 {
-        faults_of(self.group, id).saturating_sub(self.faults_before)
-    }
-}
+use crate::trace::{Bytes, Call, Outcome, Shape, Tally, by_number, size_class};
 
 pub(super) struct Tracer<'a> {
     pub(super) tally: Tally,
@@ -101,14 +64,7 @@ impl<'a> Tracer<'a> {
             self.first,
             OPTIONS | WITH_CHILDREN | libc::PTRACE_O_EXITKILL,
         )?;
-        let (group, first) = (self.first, self.first);
-        self.tasks.insert(
-            first,
-            Task {
-                group,
-                ..Task::default()
-            },
-        );
+        self.tasks.insert(self.first, Task::of(self.first));
         Ok(())
     }
 
@@ -132,40 +88,13 @@ impl<'a> Tracer<'a> {
                     Err(cause) => return Err(cause),
                 }
                 are_new = true;
-                let faults_before = faults_of(self.first, task);
-                let (group, at) = (self.first, self.call_of(task));
-                let woken = Task {
-                    group,
-                    at,
-                    faults_before,
-                    is_woken: true,
-                };
-                self.tasks.insert(task, woken);
+                self.tasks.insert(task, Task::running(self.first, task));
                 // One that has ended meanwhile is heard of.
                 let _ = ptrace::interrupt(task);
             }
             if !are_new {
                 return Ok(());
             }
-        }
-    }
-
-    /// The call that a task is making, as /proc/PID/syscall tells while it waits in it.
-    fn call_of(&self, task: u32) -> At {
-        let text = fs::read_to_string(format!("/proc/{task}/syscall")).unwrap_or_default();
-        let mut words = text.split_whitespace();
-        let number = words.next().and_then(|word| word.parse().ok());
-        let words = words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16));
-        let words: Vec<u64> = words.filter_map(Result::ok).collect();
-        match (number, &words[..]) {
-            (Some(number), &[a, b, c, d, e, f, _, from]) => {
-                let arguments = [a, b, c, d, e, f];
-                At::Call(Entered {
-                    is_counted: false,
-                    ..self.entered(number, false, arguments, from)
-                })
-            }
-            _ => At::Program,
         }
     }
 
@@ -181,8 +110,8 @@ impl<'a> Tracer<'a> {
             // It was this thread's only child.
             let _ = crate::os::wait_for(self.bell);
         }
-        for (id, task) in std::mem::take(&mut self.tasks) {
-            self.tally.faults_of_tasks += task.faults_since(id);
+        for (id, mut task) in std::mem::take(&mut self.tasks) {
+            self.tally.faults_of_tasks += task.new_faults(id);
             if let At::Call(call) | At::Broken(call, _) = task.at {
                 self.tally.unfinished += u64::from(call.is_counted);
             }
@@ -248,13 +177,7 @@ impl<'a> Tracer<'a> {
         } else {
             self.tally.threads += 1;
         }
-        self.tasks.insert(
-            id,
-            Task {
-                group,
-                ..Task::default()
-            },
-        );
+        self.tasks.insert(id, Task::of(group));
     }
 
     fn stopped(
@@ -272,7 +195,8 @@ impl<'a> Tracer<'a> {
                     arguments,
                     from,
                 }) => {
-                    self.entry(task, table, number, arguments, from);
+                    let is_foreign = table != NATIVE_ARCH;
+                    self.entry(task, Entered::new(number, is_foreign, arguments, from));
                 }
                 Ok(AtCall::Exit(result)) => self.exit(task, result),
                 Ok(AtCall::Elsewhere) => {}
@@ -298,8 +222,8 @@ impl<'a> Tracer<'a> {
             libc::PTRACE_EVENT_VFORK => self.tally.vforks += 1,
             libc::PTRACE_EVENT_EXEC => self.executed(task),
             libc::PTRACE_EVENT_EXIT => {
-                if let Some(ending) = self.tasks.get(&task) {
-                    self.tally.faults_of_tasks += ending.faults_since(task);
+                if let Some(ending) = self.tasks.get_mut(&task) {
+                    self.tally.faults_of_tasks += ending.new_faults(task);
                 }
             }
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => {
@@ -334,57 +258,26 @@ impl<'a> Tracer<'a> {
         let _ = ptrace::make_again(task, made);
     }
 
-    fn entered(&self, number: u64, is_foreign: bool, arguments: Arguments, from: u64) -> Entered {
-        let known = self.shapes.get(number as usize).copied().flatten();
-        let shape = known.filter(|_| !is_foreign);
-        let call = Call {
-            number: number as u32,
-            is_foreign,
-            variant: None,
-            object: None,
-            size: None,
-            outcome: Outcome::Ok,
-        };
-        Entered {
-            call,
-            shape,
-            arguments,
-            from,
-            is_counted: true,
-        }
-    }
-
-    fn entry(&mut self, task: u32, table: u32, number: u64, arguments: Arguments, from: u64) {
-        let is_foreign = table != NATIVE_ARCH;
+    fn entry(&mut self, task: u32, mut entered: Entered) {
         match self.leave(task) {
-            At::Broken(call, outcome) => {
-                let is_restart = is_restart(number, is_foreign);
-                let is_same = number == u64::from(call.call.number) && arguments == call.arguments;
-                if is_restart || is_same && from == call.from && is_foreign == call.call.is_foreign
-                {
-                    return self.put(task, At::Call(call));
-                }
-                self.settle(call, outcome, 0);
-            }
-            // The same of one that was begun before the trace, and whose end nobody saw.
-            At::Call(call) if !call.is_counted && is_restart(number, is_foreign) => {
+            At::Broken(call, _) if entered.continues(&call) => {
                 return self.put(task, At::Call(call));
             }
-            At::Call(call)
-                if !call.is_counted && call.arguments == arguments && call.from == from =>
-            {
-                return self.put(task, At::Call(call));
-            }
+            At::Broken(call, outcome) => self.settle(call, outcome, 0),
             At::Call(call) => self.settle(call, Outcome::NeverReturned, 0),
             At::Program => {}
         }
         self.tally.entered += 1;
-        let mut entered = self.entered(number, is_foreign, arguments, from);
+        let shape = self.shapes.get(entered.call.number as usize);
+        entered.shape = shape
+            .copied()
+            .flatten()
+            .filter(|_| !entered.call.is_foreign);
         if let Some(shape) = entered.shape {
-            let mut told = arguments;
-            if number_is(Sysno::CLONE3, &entered.call) {
+            let mut told = entered.arguments;
+            if entered.is(Sysno::CLONE3) {
                 // Its flags come first in its structure.
-                told[0] = ptrace::word(task, arguments[0]).unwrap_or(0);
+                told[0] = ptrace::word(task, told[0]).unwrap_or(0);
             }
             entered.call.variant = shape.variant_of(&told);
             entered.call.object = shape
@@ -400,7 +293,7 @@ impl<'a> Tracer<'a> {
         };
         let error = match result {
             // What it returns is what the interrupted program had in its register.
-            _ if number_is(Sysno::RT_SIGRETURN, &call.call) => 0,
+            _ if call.is(Sysno::RT_SIGRETURN) => 0,
             -4095..0 => -result as i32,
             _ => 0,
         };
@@ -420,7 +313,7 @@ impl<'a> Tracer<'a> {
     /// How many bytes a successful call moved or mapped, and what else follows of it.
     fn bytes(&mut self, task: u32, call: &Entered, result: i64) -> u64 {
         let group = self.tasks.get(&task).map_or(task, |task| task.group);
-        if number_is(Sysno::MREMAP, &call.call)
+        if call.is(Sysno::MREMAP)
             && let Some(moved) = &self.moved
         {
             let [from, _, length, ..] = call.arguments;
@@ -473,7 +366,8 @@ impl<'a> Tracer<'a> {
         } else {
             self.is_started = true;
             if let Some(first) = self.tasks.get_mut(&task) {
-                first.faults_before = faults_of(task, task);
+                // Those of the child that was not the program yet.
+                first.new_faults(task);
             }
         }
         self.tally
@@ -510,32 +404,4 @@ impl<'a> Tracer<'a> {
             task.at = at;
         }
     }
-}
-
-fn number_is(call: Sysno, made: &Call) -> bool {
-    !made.is_foreign && call.number() == Some(made.number)
-}
-
-/// Whether a call is the one by which the kernel goes on with one that was broken off; by the table of `int 0x80`, it is 0.
-fn is_restart(number: u64, is_foreign: bool) -> bool {
-    let native = Sysno::RESTART_SYSCALL.number().map(u64::from);
-    match is_foreign {
-        true => number == 0,
-        false => native == Some(number),
-    }
-}
-
-/// Page faults of a task so far, minor and major ones; 0 of one that is not there.
-fn faults_of(group: u32, task: u32) -> u64 {
-    /// The fields minflt and majflt, counted from the one after the name.
-    const MINOR: usize = 7;
-    const MAJOR: usize = 9;
-    let text = fs::read_to_string(format!("/proc/{group}/task/{task}/stat")).unwrap_or_default();
-    let after_name = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    let fields: Vec<u64> = after_name
-        .split(' ')
-        .map(|word| word.parse().unwrap_or(0))
-        .collect();
-    let field = |number| fields.get(number).copied().unwrap_or(0);
-    field(MINOR) + field(MAJOR)
 }
