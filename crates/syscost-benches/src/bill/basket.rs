@@ -245,7 +245,7 @@ fn done(family: &str, one: &Use) -> Made {
         ("page_fault", _) => Of("anonymous"),
         ("stat", Some("descriptor")) | ("fstat", _) => Of("fstat"),
         // Of a descriptor, not of a name beneath it.
-        ("stat", None) if one.on.is_some_and(|on| on != "directory") => Of("fstat"),
+        ("stat", None) if one.on.is_some() => Of("fstat"),
         ("stat", _) => Of("stat"),
         ("open", Some("create")) => Of("create"),
         ("open", Some("directory")) => Of("open_directory"),
