@@ -77,7 +77,11 @@ fn done(result: i32) -> io::Result<()> {
     }
 }
 
-fn attributes(kind: u32, config: u64, exclude_kernel: bool) -> bindings::perf_event_attr {
+pub(super) fn attributes(
+    kind: u32,
+    config: u64,
+    exclude_kernel: bool,
+) -> bindings::perf_event_attr {
     let mut attributes = bindings::perf_event_attr::default();
     attributes.type_ = kind;
     attributes.config = config;
@@ -89,10 +93,19 @@ fn attributes(kind: u32, config: u64, exclude_kernel: bool) -> bindings::perf_ev
 }
 
 /// A counter of this thread; 0 is the calling one.
-fn of_thread(mut attributes: bindings::perf_event_attr, thread: u32) -> io::Result<OwnedFd> {
+fn of_thread(attributes: bindings::perf_event_attr, thread: u32) -> io::Result<OwnedFd> {
+    open(attributes, thread, -1)
+}
+
+/// A counter of this thread, while it is on this CPU; -1 is any.
+pub(super) fn open(
+    mut attributes: bindings::perf_event_attr,
+    thread: u32,
+    cpu: i32,
+) -> io::Result<OwnedFd> {
     let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
     // SAFETY: the attributes are initialised and their size is set.
-    let fd = unsafe { perf_event_open(&raw mut attributes, thread.cast_signed(), -1, -1, flags) };
+    let fd = unsafe { perf_event_open(&raw mut attributes, thread.cast_signed(), cpu, -1, flags) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
