@@ -1,12 +1,11 @@
 //! Samples of programs by perf's CPU clock: a ring of records for each CPU.
 
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 
 use perf_event_open_sys::bindings;
 
-use super::perf::{attributes, open};
+use super::perf::{attributes, open, refusal};
 use super::ring::Ring;
 use crate::{Unsupported, os};
 
@@ -83,7 +82,7 @@ impl Samples {
         };
         samples(true)
             .or_else(|_| samples(false))
-            .map_err(|cause| refusal(&cause))
+            .map_err(|cause| refusal("cpu-clock", 1, &cause))
     }
 
     pub(crate) fn are_of_all(&self) -> bool {
@@ -171,29 +170,6 @@ fn parse(bytes: &[u8]) -> Option<Record<'_>> {
         bindings::PERF_RECORD_THROTTLE => Record::Throttled,
         _ => return None,
     })
-}
-
-fn refusal(cause: &io::Error) -> Unsupported {
-    let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-    let paranoid = paranoid.trim();
-    let advice = match cause.raw_os_error() {
-        Some(libc::EACCES) => {
-            format!(
-                "kernel.perf_event_paranoid is {paranoid}; it needs at most 1, or CAP_PERFMON (root)"
-            )
-        }
-        Some(libc::EPERM) => format!(
-            "a container's filter forbids it, or kernel.perf_event_mlock_kb is used up by others \
-             (perf_event_paranoid is {paranoid})"
-        ),
-        Some(libc::EMFILE) => "a descriptor is needed for each CPU: see ulimit -n".to_owned(),
-        Some(libc::ENOSYS) => {
-            "the kernel was built without perf events, or a filter hides the call".to_owned()
-        }
-        Some(libc::ESRCH) => "the process has ended".to_owned(),
-        _ => "the kernel refuses it".to_owned(),
-    };
-    Unsupported::new(format!("perf_event_open(cpu-clock): {cause}; {advice}"))
 }
 
 #[cfg(test)]

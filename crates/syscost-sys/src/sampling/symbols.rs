@@ -34,9 +34,8 @@ impl Symbols {
                 fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default()
             };
             return Err(Unsupported::new(format!(
-                "/proc/kallsyms hides the kernel's addresses: kernel.kptr_restrict is {}, \
-                 kernel.perf_event_paranoid {}; it needs CAP_SYSLOG (root) and a kptr_restrict of at most 1, or a kptr_restrict of 0 and a \
-                 perf_event_paranoid of at most 1",
+                "/proc/kallsyms hides the kernel's addresses: kernel.kptr_restrict is {}, perf_event_paranoid {}; it \
+                 needs CAP_SYSLOG (root) and the first to be at most 1, or the first to be 0 and the second at most 1",
                 setting("kptr_restrict").trim(),
                 setting("perf_event_paranoid").trim(),
             )));
