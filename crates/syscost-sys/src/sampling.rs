@@ -1,9 +1,9 @@
-//! What a program's time in the kernel goes to, measured: every 50 us of CPU time a sample says whether the program is
-//! in the kernel, and for which call, fault or interrupt. It disturbs the program by some percent, and each call
-//! alike: nothing is added to a call.
+//! What a program's time in the kernel goes to, measured: every 50 us a sample says whether the program is in the
+//! kernel, and for which call, fault or interrupt.
 //!
-//! Shares of the samples, times the CPU time that wait4(2) tells exactly, are times. Their error is that of a count:
-//! of 100 samples a tenth.
+//! Shares of the samples, times the CPU time that wait4(2) tells exactly of a run **without** samples, are times. A
+//! sample lengthens a run, in a virtual machine whose timer is the hypervisor's by as much as 20 us, but wherever it
+//! finds the program: shares are the same with fewer samples. Their error is that of a count: of 100 samples a tenth.
 //!
 //! - **What runs with interrupts off** is seen where they are enabled again, as a sample is taken by a timer's
 //!   interrupt; as one sample, however long it took. The way back from a call is known nevertheless on x86-64; on
@@ -17,11 +17,11 @@
 //! # fn held_child() -> u32 { 1 }
 //! # fn let_it_execute_and_wait(_: u32) {}
 //! use std::sync::Arc;
-//! use syscost_sys::sampling::{Sampler, Symbols};
+//! use syscost_sys::sampling::{PERIOD_NS, Sampler, Symbols};
 //!
 //! let symbols = Arc::new(Symbols::of_kernel()?);
 //! let child = held_child(); // forked, and waiting for a byte from us before it executes the program
-//! let sampler = Sampler::start(child, &symbols)?;
+//! let sampler = Sampler::start(child, PERIOD_NS, &symbols)?;
 //! let_it_execute_and_wait(child);
 //! let profile = sampler.finish();
 //! for (kind, of_kind) in &profile.by_kind {
@@ -49,8 +49,8 @@ use crate::{SystemError, Unsupported, cpu};
 pub use kind::Kind;
 pub use symbols::Symbols;
 
-/// CPU time from one sample to the next, if the kernel takes as many, in ns: a prime, with which no tick keeps step.
-const PERIOD_NS: u64 = 50_021;
+/// A usual time from one sample to the next, in ns: a prime, with which no tick keeps step.
+pub const PERIOD_NS: u64 = 50_021;
 
 /// How often the records are taken: several times before a ring is full.
 const TAKE_EVERY: Duration = Duration::from_millis(20);
@@ -139,17 +139,22 @@ impl Drop for Stop {
 
 impl Sampler {
     /// Samples a process that is to execute a program, on the CPUs that it may use now. It must be held until this
-    /// returns: what it did or started before may be missing.
+    /// returns: what it did or started before may be missing. Samples are `period_ns` apart, or farther if the kernel
+    /// does not take as many.
     ///
     /// # Errors
     /// `Unsupported` naming perf_event_paranoid and the capability that is missing, or what else is in the way.
-    pub fn start(child: u32, symbols: &Arc<Symbols>) -> Result<Sampler, Unsupported> {
+    pub fn start(
+        child: u32,
+        period_ns: u64,
+        symbols: &Arc<Symbols>,
+    ) -> Result<Sampler, Unsupported> {
         let task = TaskId {
             process: child,
             thread: child,
         };
         let cpus = cpu::allowed_to(task).map_or_else(cpu::allowed, Ok)?;
-        let period_ns = period_ns();
+        let period_ns = period_ns.max(shortest_period_ns());
         let mut samples = Samples::of(child, &cpus, period_ns)?;
         let is_over = Arc::new(AtomicBool::new(false));
         let (is_over_too, symbols) = (Arc::clone(&is_over), Arc::clone(symbols));
@@ -184,13 +189,12 @@ impl Sampler {
     }
 }
 
-/// The period, longer if the kernel would take no samples at times because they are too many.
-fn period_ns() -> u64 {
+/// The shortest period at which the kernel takes all samples; with fewer ones it takes none for a while.
+fn shortest_period_ns() -> u64 {
     let most = fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate");
     let most = most.ok().and_then(|text| text.trim().parse::<u64>().ok());
     // A quarter less than it takes, as a tick is not always as long.
-    let least = most.map_or(0, |most| 1_250_000_000 / most.max(1));
-    PERIOD_NS.max(least)
+    most.map_or(0, |most| 1_250_000_000 / most.max(1))
 }
 
 /// A function of the kernel, and what a program was in it for; `None` outside of the kernel.

@@ -15,7 +15,7 @@ fn pipe() -> (OwnedFd, OwnedFd) {
 }
 
 /// Samples a program to its end, and gives its whole CPU time in ns, too; `Err` where this is not allowed.
-fn sampled(command: &mut Command) -> Result<(Profile, u64), Unsupported> {
+fn sampled(command: &mut Command, period_ns: u64) -> Result<(Profile, u64), Unsupported> {
     let symbols = Arc::new(Symbols::of_kernel()?);
     let (wait, go) = pipe();
     let mut go = Some(go);
@@ -27,7 +27,7 @@ fn sampled(command: &mut Command) -> Result<(Profile, u64), Unsupported> {
         1
     });
     let child = child.unwrap();
-    let sampler = Sampler::start(child, &symbols);
+    let sampler = Sampler::start(child, period_ns, &symbols);
     if sampler.is_ok() {
         rustix::io::write(go.take().unwrap(), &[1]).unwrap();
     }
@@ -92,7 +92,10 @@ fn program(code: &[u8]) -> Result<TinyProgram, Unsupported> {
 
 fn profile_of(code: &[u8]) -> Result<Profile, Unsupported> {
     let program = program(code)?;
-    let (profile, _) = sampled(&mut Command::new(program.path().to_str().unwrap()))?;
+    let (profile, _) = sampled(
+        &mut Command::new(program.path().to_str().unwrap()),
+        PERIOD_NS,
+    )?;
     Ok(profile)
 }
 
@@ -131,7 +134,10 @@ fn a_program_that_uses_new_pages_is_in_faults() {
 fn what_a_program_starts_is_sampled_too() {
     let mut shell = Command::new("sh");
     let script = "for i in 1 2 3 4 5 6 7 8 9 10; do cat /dev/null; done";
-    let (profile, _) = or_skip!(sampled(shell.args(["-c", script]).stdout(Stdio::null())));
+    let (profile, _) = or_skip!(sampled(
+        shell.args(["-c", script]).stdout(Stdio::null()),
+        PERIOD_NS
+    ));
     assert!(
         profile
             .by_kind
@@ -140,15 +146,17 @@ fn what_a_program_starts_is_sampled_too() {
     );
 }
 
-/// Prints what the program of the environment variable `PROGRAM`, split at blanks, does in the kernel.
+/// Prints what the program of the environment variable `PROGRAM`, split at blanks, does in the kernel, by samples every
+/// `PERIOD` ns.
 #[test]
 #[ignore = "prints a table"]
 fn sample_a_program_by_hand() {
     let line = std::env::var("PROGRAM").unwrap_or_else(|_| "true".to_owned());
+    let period = std::env::var("PERIOD").map_or(PERIOD_NS, |period| period.parse().unwrap());
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut command = Command::new(words[0]);
     let silent = command.args(&words[1..]).stdout(Stdio::null());
-    let (profile, cpu_ns) = or_skip!(sampled(silent));
+    let (profile, cpu_ns) = or_skip!(sampled(silent, period));
     let shares = profile.by_kind.iter().map(|(kind, of_kind)| {
         let share = 100.0 * profile.share(kind).unwrap_or(0.0);
         (share, kind, of_kind)
