@@ -23,6 +23,7 @@
 //! | [`memory`] | memory of a known size in pages of a known size |
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
 //! | [`process`] | parents, descendants, and a process's own settings |
+//! | [`sampling`] | what a program's time in the kernel goes to, where perf is allowed |
 //! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |
 //! | [`tcp`] | what the kernel knows of a TCP connection |
 //! | [`tiny`] | a program of a few hundred bytes, to be executed |
@@ -71,6 +72,7 @@ pub mod platform;
 pub mod process;
 pub mod random;
 pub mod raw;
+pub mod sampling;
 pub mod scratch;
 pub mod tcp;
 pub mod tiny;

@@ -15,7 +15,9 @@ mod memory;
 mod network;
 mod perf;
 mod process;
+mod ring;
 mod rtnetlink;
+mod sampling;
 mod scheduler;
 mod sysv;
 mod tcp;
@@ -55,6 +57,7 @@ pub(crate) use process::{
     reap_group, reset_signals, set_name, set_timer_slack, stop_process, timer_slack, vdso,
 };
 pub(crate) use rtnetlink::queue_dump;
+pub(crate) use sampling::{At, Record, Samples};
 pub(crate) use scheduler::{class, limit_real_time, niceness, set_class};
 pub(crate) use sysv::{
     make_message_queue, make_semaphores, remove_message_queue, remove_posix_queue,

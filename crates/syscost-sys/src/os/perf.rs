@@ -20,7 +20,7 @@ impl PerfCounter {
     pub(crate) fn of_syscalls() -> Result<PerfCounter, Unsupported> {
         let attributes = attributes(bindings::PERF_TYPE_TRACEPOINT, tracepoint_id()?, false);
         let counter = of_thread(attributes, 0).map(PerfCounter);
-        counter.map_err(|cause| reason(&cause))
+        counter.map_err(|cause| refusal("raw_syscalls:sys_enter", -1, &cause))
     }
 
     /// An enabled counter of this thread's uses of a word in user mode.
@@ -113,23 +113,25 @@ pub(super) fn open(
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-fn reason(cause: &io::Error) -> Unsupported {
-    let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+/// Why this event is refused, which needs perf_event_paranoid to be no larger than this.
+pub(super) fn refusal(event: &str, at_most: i32, cause: &io::Error) -> Unsupported {
     let advice = match cause.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
+            let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
             format!(
-                "kernel.perf_event_paranoid is {}; it needs CAP_PERFMON or a value of at most -1",
-                paranoid.trim()
+                "kernel.perf_event_paranoid is {}; it needs CAP_PERFMON (root) or a value of at most {at_most}, no \
+                 filter of a container, and what is left of kernel.perf_event_mlock_kb",
+                paranoid.unwrap_or_default().trim()
             )
         }
+        Some(libc::EMFILE) => "a descriptor is needed for each event: see ulimit -n".to_owned(),
+        Some(libc::ESRCH) => "the process has ended".to_owned(),
         Some(libc::ENOSYS) => {
             "the kernel was built without perf events, or a filter hides the call".to_owned()
         }
         _ => "the kernel does not have this event".to_owned(),
     };
-    Unsupported::new(format!(
-        "perf_event_open(raw_syscalls:sys_enter): {cause}; {advice}"
-    ))
+    Unsupported::new(format!("perf_event_open({event}): {cause}; {advice}"))
 }
 
 /// The number that the kernel gave the tracepoint, read from the tracing file system: a mounted

@@ -1,0 +1,245 @@
+//! Samples of programs by perf's CPU clock: a ring of records for each CPU.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use perf_event_open_sys::bindings;
+
+use super::perf::{attributes, open, refusal};
+use super::ring::Ring;
+use crate::{Unsupported, os};
+
+/// Bytes of records in a ring, if it may have as many: what kernel.perf_event_mlock_kb (516) allows each CPU, less the
+/// page that describes it. It lasts for 100 ms.
+const RING: usize = 512 << 10;
+
+/// The number of no task: whatever runs on a CPU.
+const WHATEVER_RUNS: u32 = u32::MAX;
+
+/// The user's registers that a sample has, as bits: what the way back from a call leaves in rcx (PERF_REG_X86_CX) is
+/// the address at which the program goes on (PERF_REG_X86_IP). No register of aarch64 tells.
+const REGISTERS: u64 = if cfg!(target_arch = "x86_64") {
+    1 << 2 | 1 << 8
+} else {
+    0
+};
+
+/// What a record says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record<'a> {
+    Sample {
+        process: u32,
+        at: At<'a>,
+    },
+    /// A process or a thread of one.
+    Started {
+        process: u32,
+        by: u32,
+    },
+    /// So many records found the ring full.
+    Lost(u64),
+    /// The kernel takes no samples until the next tick, because there were too many.
+    Throttled,
+}
+
+/// Where a sample found a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At<'a> {
+    Program,
+    /// At the first instruction after a system call: interrupts were off until then.
+    WayBack,
+    Kernel(Stack<'a>),
+}
+
+/// Addresses in the kernel, as the record has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stack<'a>(&'a [u8]);
+
+impl Stack<'_> {
+    /// The sampled instruction, and those to which its callers return, from the inside out.
+    pub(crate) fn addresses(self) -> impl DoubleEndedIterator<Item = u64> {
+        let words = self.0.chunks_exact(8);
+        let words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
+        // Some are no addresses, but say of what kind those are that follow.
+        words.filter(|word| *word < bindings::PERF_CONTEXT_MAX)
+    }
+}
+
+/// The samples of some CPUs.
+pub(crate) struct Samples {
+    rings: Vec<Ring>,
+    /// Whether they are of whatever runs there, not only of a program.
+    are_of_all: bool,
+}
+
+impl Samples {
+    /// Takes samples that are this far apart, on these CPUs: of whatever runs there from now on or, where this is not
+    /// allowed, of the program that this process is to execute, and of all that it starts.
+    pub(crate) fn of(child: u32, cpus: &[u32], period_ns: u64) -> Result<Samples, Unsupported> {
+        let samples = |are_of_all| {
+            let rings = rings(cpus, |cpu| event(child, are_of_all, cpu, period_ns));
+            rings.map(|rings| Samples { rings, are_of_all })
+        };
+        samples(true)
+            .or_else(|_| samples(false))
+            .map_err(|cause| refusal("cpu-clock", 1, &cause))
+    }
+
+    pub(crate) fn are_of_all(&self) -> bool {
+        self.are_of_all
+    }
+
+    /// Takes all records; those of a CPU in their order.
+    pub(crate) fn take(&mut self, mut to: impl FnMut(Record<'_>)) {
+        for ring in &mut self.rings {
+            ring.take(|bytes| {
+                if let Some(record) = parse(bytes) {
+                    to(record);
+                }
+            });
+        }
+    }
+}
+
+/// A ring for the event of each CPU, as large as may be.
+fn rings(cpus: &[u32], event: impl Fn(u32) -> io::Result<OwnedFd>) -> io::Result<Vec<Ring>> {
+    let mut size = RING;
+    loop {
+        let rings = cpus.iter().map(|cpu| Ring::of(event(*cpu)?, size));
+        match rings.collect() {
+            // More than may be locked, which is what is left of the user's share.
+            Err(cause)
+                if cause.raw_os_error() == Some(libc::EPERM) && size > 8 * os::page_size() =>
+            {
+                size /= 2;
+            }
+            rings => return rings,
+        }
+    }
+}
+
+fn event(child: u32, is_of_all: bool, cpu: u32, period_ns: u64) -> io::Result<OwnedFd> {
+    let clock = u64::from(bindings::PERF_COUNT_SW_CPU_CLOCK);
+    let mut wanted = attributes(bindings::PERF_TYPE_SOFTWARE, clock, false);
+    wanted.__bindgen_anon_1.sample_period = period_ns;
+    wanted.sample_type = u64::from(bindings::PERF_SAMPLE_TID | bindings::PERF_SAMPLE_CALLCHAIN);
+    if REGISTERS != 0 {
+        wanted.sample_type |= u64::from(bindings::PERF_SAMPLE_REGS_USER);
+        wanted.sample_regs_user = REGISTERS;
+    }
+    wanted.set_exclude_callchain_user(1);
+    wanted.set_exclude_idle(1);
+    wanted.set_task(1);
+    if is_of_all {
+        wanted.set_disabled(0);
+        return open(wanted, WHATEVER_RUNS, cpu.cast_signed());
+    }
+    wanted.set_inherit(1);
+    wanted.set_enable_on_exec(1);
+    open(wanted, child, cpu.cast_signed())
+}
+
+/// A record (perf_event_open(2)); `None` for one that says nothing here.
+fn parse(bytes: &[u8]) -> Option<Record<'_>> {
+    let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+    let misc = u32::from(u16::from_ne_bytes([*bytes.get(4)?, *bytes.get(5)?]));
+    Some(match word(0)? {
+        bindings::PERF_RECORD_SAMPLE => {
+            // The task, the number of addresses, these, whether there are registers, these.
+            let (stack, registers) = bytes
+                .get(24..)?
+                .split_at_checked((long(16)? as usize).saturating_mul(8))?;
+            let is_kernel =
+                misc & bindings::PERF_RECORD_MISC_CPUMODE_MASK == bindings::PERF_RECORD_MISC_KERNEL;
+            let at = match registers.get(8..24).map(|both| both.split_at(8)) {
+                _ if is_kernel => At::Kernel(Stack(stack)),
+                Some((left, goes_on)) if left == goes_on => At::WayBack,
+                _ => At::Program,
+            };
+            Record::Sample {
+                process: word(8)?,
+                at,
+            }
+        }
+        bindings::PERF_RECORD_FORK => Record::Started {
+            process: word(8)?,
+            by: word(12)?,
+        },
+        bindings::PERF_RECORD_LOST => Record::Lost(long(16)?),
+        bindings::PERF_RECORD_THROTTLE => Record::Throttled,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_samples_and_what_was_lost() {
+        let record = |kind: u32, mode: u32, words: &[u64]| {
+            let mut bytes = kind.to_ne_bytes().to_vec();
+            bytes.extend((mode as u16).to_ne_bytes());
+            bytes.extend((8 + 8 * words.len() as u16).to_ne_bytes());
+            bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+            bytes
+        };
+        let (kernel, user) = (
+            bindings::PERF_RECORD_MISC_KERNEL,
+            bindings::PERF_RECORD_MISC_USER,
+        );
+        let sample = bindings::PERF_RECORD_SAMPLE;
+        let task = u64::from_ne_bytes(
+            [7_u32, 8]
+                .map(u32::to_ne_bytes)
+                .concat()
+                .try_into()
+                .unwrap(),
+        );
+        let (inner, outer) = (0xffff_ffff_8100_0010, 0xffff_ffff_8100_0020);
+        let of_kernel = [
+            task,
+            3,
+            bindings::PERF_CONTEXT_KERNEL,
+            inner,
+            outer,
+            2,
+            5,
+            5,
+        ];
+        let bytes = record(sample, kernel, &of_kernel);
+        let Some(Record::Sample {
+            process: 7,
+            at: At::Kernel(stack),
+        }) = parse(&bytes)
+        else {
+            panic!("{:?}", parse(&bytes));
+        };
+        assert!(stack.addresses().eq([inner, outer]));
+        let at = |at| Some(Record::Sample { process: 7, at });
+        let (lost, started) = (bindings::PERF_RECORD_LOST, bindings::PERF_RECORD_FORK);
+        for (bytes, expected) in [
+            (record(sample, user, &[task, 0, 2, 4, 5]), at(At::Program)),
+            (record(sample, user, &[task, 0, 2, 5, 5]), at(At::WayBack)),
+            (record(sample, user, &[task, 0]), at(At::Program)),
+            (record(sample, kernel, &[task, 1]), None),
+            (
+                record(started, 0, &[task, task, 1]),
+                Some(Record::Started { process: 7, by: 8 }),
+            ),
+            (record(lost, 0, &[1, 7]), Some(Record::Lost(7))),
+            (record(lost, 0, &[1]), None),
+            (
+                record(bindings::PERF_RECORD_THROTTLE, 0, &[1, 2, 3]),
+                Some(Record::Throttled),
+            ),
+            (
+                record(bindings::PERF_RECORD_UNTHROTTLE, 0, &[1, 2, 3]),
+                None,
+            ),
+        ] {
+            assert_eq!(parse(&bytes), expected);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The functions of the running kernel.
+
+use std::fs;
+
+use super::kind::{Kind, Role, kind, role};
+use crate::Unsupported;
+
+/// The functions of the running kernel and its modules, by address. Reading them takes 0.1 s or more; any number of
+/// [samplers](super::Sampler) can use the same.
+#[derive(Debug)]
+pub struct Symbols(Vec<Function>);
+
+#[derive(Debug)]
+struct Function {
+    start: u64,
+    /// Without what a compiler appends: `.isra.0`.
+    name: Box<str>,
+    role: Role,
+}
+
+impl Symbols {
+    /// Reads /proc/kallsyms.
+    ///
+    /// # Errors
+    /// `Unsupported` where the file is missing, or hides the addresses; it names the settings.
+    pub fn of_kernel() -> Result<Symbols, Unsupported> {
+        let text = fs::read_to_string("/proc/kallsyms").map_err(|cause| {
+            let advice = "the kernel needs CONFIG_KALLSYMS, and a container may hide the file";
+            Unsupported::new(format!("/proc/kallsyms: {cause}; {advice}"))
+        })?;
+        let symbols = Self::parse(&text);
+        if symbols.0.is_empty() {
+            let setting = |name: &str| {
+                fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default()
+            };
+            return Err(Unsupported::new(format!(
+                "/proc/kallsyms hides the kernel's addresses: kernel.kptr_restrict is {}, perf_event_paranoid {}; it \
+                 needs CAP_SYSLOG (root) and the first to be at most 1, or the first to be 0 and the second at most 1",
+                setting("kptr_restrict").trim(),
+                setting("perf_event_paranoid").trim(),
+            )));
+        }
+        Ok(symbols)
+    }
+
+    /// Of lines `address type name [module]`.
+    pub(super) fn parse(text: &str) -> Symbols {
+        let function = |line: &str| {
+            let mut words = line.split_ascii_whitespace();
+            let start = u64::from_str_radix(words.next()?, 16).ok()?;
+            let is_code = matches!(words.next()?, "t" | "T" | "w" | "W");
+            let name = words.next()?;
+            let name = name.split_once('.').map_or(name, |(name, _)| name);
+            (is_code && start != 0).then(|| Function {
+                start,
+                name: name.into(),
+                role: role(name),
+            })
+        };
+        let mut functions: Vec<Function> = text.lines().filter_map(function).collect();
+        // Of several names of one function, one that says what it is.
+        functions.sort_by_key(|function| (function.start, function.role == Role::Plain));
+        functions.dedup_by_key(|function| function.start);
+        Symbols(functions)
+    }
+
+    fn at(&self, address: u64) -> Option<&Function> {
+        let after = self.0.partition_point(|function| function.start <= address);
+        self.0.get(after.checked_sub(1)?)
+    }
+
+    /// What a program was in the kernel for, and the function that it was in, by the addresses on its stack from the
+    /// inside out.
+    pub(super) fn classify(&self, mut stack: impl DoubleEndedIterator<Item = u64>) -> (Kind, &str) {
+        let innermost = stack.next().and_then(|address| self.at(address));
+        // A call that never returns can be a function's last instruction.
+        let callers = stack
+            .rev()
+            .filter_map(|address| self.at(address.wrapping_sub(1)));
+        let all: Vec<_> = callers
+            .chain(innermost)
+            .map(|function| (&*function.name, function.role))
+            .collect();
+        (kind(&all), innermost.map_or("?", |function| &function.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_found_by_any_of_its_addresses() {
+        let text = "0000000000000010 d data\n\
+                    ffffffff81000000 T _stext\n\
+                    ffffffff81000000 t __x64_sys_first\n\
+                    ffffffff81000100 t second.isra.0\t[module]\n\
+                    ffffffff81000180 D data\n";
+        let symbols = Symbols::parse(text);
+        let name = |address| symbols.at(address).map(|function| &*function.name);
+        let (first, second) = (Some("__x64_sys_first"), Some("second"));
+        for (address, expected) in [
+            (0, None),
+            (0xffff_ffff_8100_0000, first),
+            (0xffff_ffff_8100_00ff, first),
+            (0xffff_ffff_8100_0100, second),
+            (u64::MAX, second),
+        ] {
+            assert_eq!(name(address), expected, "{address:x}");
+        }
+        assert!(
+            Symbols::parse("0000000000000000 T _stext\n").0.is_empty(),
+            "a hidden address"
+        );
+        assert_eq!(symbols.classify([].into_iter()).1, "?");
+    }
+}

@@ -1,0 +1,183 @@
+#![allow(unsafe_code)] // programs of our own
+
+use super::*;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use crate::elf::{self, Access, BASE, Segment, machine_code};
+use crate::os;
+use crate::process::{pause, take_end};
+use crate::tiny::TinyProgram;
+
+fn pipe() -> (OwnedFd, OwnedFd) {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap()
+}
+
+/// Samples a program to its end, and gives its whole CPU time in ns, too; `Err` where this is not allowed.
+fn sampled(command: &mut Command, period_ns: u64) -> Result<(Profile, u64), Unsupported> {
+    let symbols = Arc::new(Symbols::of_kernel()?);
+    let (wait, go) = pipe();
+    let mut go = Some(go);
+    let child = os::fork(&mut || {
+        drop(go.take());
+        if rustix::io::read(&wait, &mut [0; 1]) == Ok(1) {
+            println!("{}", command.exec());
+        }
+        1
+    });
+    let child = child.unwrap();
+    let sampler = Sampler::start(child, period_ns, &symbols);
+    if sampler.is_ok() {
+        rustix::io::write(go.take().unwrap(), &[1]).unwrap();
+    }
+    drop(go);
+    let end = loop {
+        match take_end(child).unwrap() {
+            Some(end) => break end,
+            None => pause(Duration::from_millis(1)),
+        }
+    };
+    let profile = sampler?.finish();
+    assert!(end.status.success());
+    Ok((profile, end.user_ns + end.system_ns))
+}
+
+machine_code! {
+    /// Calls getppid 200,000 times.
+    calling: syscost_calling_begin to syscost_calling_end in ".rodata.syscost_calling",
+    x86_64 [
+        "mov ebx, 200000",
+        "2: mov eax, {getppid}", "syscall", "dec ebx", "jnz 2b",
+        "xor edi, edi", "mov eax, {exit_group}", "syscall",
+    ],
+    aarch64 [
+        "mov x19, 0xd40", "movk x19, 3, lsl 16",
+        "2: mov x8, {getppid}", "svc 0", "subs x19, x19, 1", "b.ne 2b",
+        "mov x0, 0", "mov x8, {exit_group}", "svc 0",
+    ],
+    getppid = const libc::SYS_getppid,
+    exit_group = const libc::SYS_exit_group,
+}
+
+machine_code! {
+    /// Writes to a page in each 4 KiB of the 64 MiB that begin at the next 16 MiB.
+    touching: syscost_touching_begin to syscost_touching_end in ".rodata.syscost_touching",
+    x86_64 [
+        "mov ebx, 0x1000000", "mov ecx, 0x4000",
+        "2: mov byte ptr [rbx], 1", "add rbx, 4096", "dec ecx", "jnz 2b",
+        "xor edi, edi", "mov eax, {exit_group}", "syscall",
+    ],
+    aarch64 [
+        "mov x19, 0x1000000", "mov x20, 0x4000",
+        "2: strb w20, [x19]", "add x19, x19, 4096", "subs x20, x20, 1", "b.ne 2b",
+        "mov x0, 0", "mov x8, {exit_group}", "svc 0",
+    ],
+    exit_group = const libc::SYS_exit_group,
+}
+
+/// A program of these instructions, with 64 MiB of zeros at the address 16 MiB.
+fn program(code: &[u8]) -> Result<TinyProgram, Unsupported> {
+    let entry = BASE + elf::headers(2);
+    let segment = |access, address, bytes, zeros| Segment {
+        access,
+        address,
+        bytes,
+        zeros,
+    };
+    let text = segment(Access::ReadAndExecute, entry, code, 0);
+    let zeros = segment(Access::ReadAndWrite, 16 << 20, &[], 64 << 20);
+    TinyProgram::holding(&elf::executable(entry, &[text, zeros]))
+}
+
+fn profile_of(code: &[u8]) -> Result<Profile, Unsupported> {
+    let program = program(code)?;
+    let (profile, _) = sampled(
+        &mut Command::new(program.path().to_str().unwrap()),
+        PERIOD_NS,
+    )?;
+    Ok(profile)
+}
+
+#[test]
+fn a_program_that_makes_calls_is_in_them_and_on_the_way() {
+    let profile = or_skip!(profile_of(calling()));
+    let of = |kind| profile.by_kind.get(&kind).map_or(0, |kind| kind.samples);
+    let calls = of(Kind::Call("getppid".to_owned()));
+    assert!(profile.samples() > 50 && calls > 0, "{profile:?}");
+    assert!(
+        2 * (calls + of(Kind::Entry)) > profile.in_kernel(),
+        "{profile:?}"
+    );
+}
+
+#[test]
+fn a_program_that_uses_new_pages_is_in_faults() {
+    let profile = or_skip!(profile_of(touching()));
+    let faults = &profile.by_kind[&Kind::PageFault];
+    assert!(2 * faults.samples > profile.in_kernel(), "{profile:?}");
+    assert!(profile.kernel_share() > Some(0.5), "{profile:?}");
+    if profile.has_ends {
+        // All are given back in the end.
+        let end = profile.share(&Kind::Call("exit_group".to_owned()));
+        assert!(end > Some(0.0), "{profile:?}");
+    }
+    assert!((1..=NAMED).contains(&faults.functions.len()), "{profile:?}");
+    assert!(
+        faults
+            .functions
+            .is_sorted_by(|(_, more), (_, less)| more >= less)
+    );
+}
+
+#[test]
+fn what_a_program_starts_is_sampled_too() {
+    let mut shell = Command::new("sh");
+    let script = "for i in 1 2 3 4 5 6 7 8 9 10; do cat /dev/null; done";
+    let (profile, _) = or_skip!(sampled(
+        shell.args(["-c", script]).stdout(Stdio::null()),
+        PERIOD_NS
+    ));
+    assert!(
+        profile
+            .by_kind
+            .contains_key(&Kind::Call("execve".to_owned())),
+        "{profile:?}"
+    );
+}
+
+/// Prints what the program of the environment variable `PROGRAM`, split at blanks, does in the kernel, by samples every
+/// `PERIOD` ns.
+#[test]
+#[ignore = "prints a table"]
+fn sample_a_program_by_hand() {
+    let line = std::env::var("PROGRAM").unwrap_or_else(|_| "true".to_owned());
+    let period = std::env::var("PERIOD").map_or(PERIOD_NS, |period| period.parse().unwrap());
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut command = Command::new(words[0]);
+    let silent = command.args(&words[1..]).stdout(Stdio::null());
+    let (profile, cpu_ns) = or_skip!(sampled(silent, period));
+    let shares = profile.by_kind.iter().map(|(kind, of_kind)| {
+        let share = 100.0 * profile.share(kind).unwrap_or(0.0);
+        (share, kind, of_kind)
+    });
+    let mut shares: Vec<_> = shares.collect();
+    shares.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    println!(
+        "{line}: {} samples of {} ns, {} us of {} us (ends: {}), kernel {:.1} %, lost {}, throttled {}",
+        profile.samples(),
+        profile.period_ns,
+        profile.samples() * profile.period_ns / 1000,
+        cpu_ns / 1000,
+        profile.has_ends,
+        100.0 * profile.kernel_share().unwrap_or(0.0),
+        profile.lost,
+        profile.throttled
+    );
+    for (share, kind, of_kind) in shares {
+        println!(
+            "{share:6.2} % {kind:16} {:6} {:?}",
+            of_kind.samples, of_kind.functions
+        );
+    }
+}
