@@ -11,6 +11,7 @@
 //! | [`clock`] | the measuring clock, its calibration and its health |
 //! | [`cold_code`] | eviction of code from all caches |
 //! | [`core_probe`] | whether other work shares the core |
+//! | [`files`] | page cache, direct access and devices of files |
 //! | [`frequency`] | the core's frequency, from chains of known length |
 //! | [`network`] | interfaces, and sockets for ICMP echoes |
 //! | [`cpu`], [`topology`] | pinning, and which processors share what |
@@ -22,6 +23,7 @@
 //! | [`lean`] | a process as small as can be, which makes children in this one's place |
 //! | [`memory`] | memory of a known size in pages of a known size |
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
+//! | [`platform`] | the C library, and what else this program runs on |
 //! | [`process`] | parents, descendants, and a process's own settings |
 //! | [`sampling`] | what a program's time in the kernel goes to, where perf is allowed |
 //! | [`scratch`] | files, queues and semaphores with a name, removed whatever happens |

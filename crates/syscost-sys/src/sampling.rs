@@ -30,7 +30,6 @@ mod symbols;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 use std::io;
 use std::panic::resume_unwind;
 use std::process::{Command, ExitStatus};
@@ -41,7 +40,7 @@ use std::time::Duration;
 
 use crate::os::{At, Held, LOOK_EVERY, Record, Samples};
 use crate::process::kill_tree;
-use crate::{SystemError, Unsupported, cpu};
+use crate::{SystemError, Unsupported, cpu, os};
 
 pub use kind::Kind;
 pub use symbols::Symbols;
@@ -146,7 +145,7 @@ pub enum SampleError {
 /// Runs a program to its end, and samples it and all that it starts, `period_ns` apart (see [`Sampler::start`]).
 ///
 /// The command is executed in a child forked from this thread, as by [`trace::run`](crate::trace::run()): no pipe can be
-/// made by it (`Stdio::piped`). Processes that outlive it run on unsampled.
+/// made by it (`Stdio::piped`). Processes that outlive it run on unsampled, and so does it if this process dies.
 ///
 /// `goes_on` is asked every 50 ms; once it returns false, the program and all that it started are killed, and what was
 /// sampled is returned.
@@ -254,8 +253,7 @@ impl Sampler {
 
 /// The shortest period at which the kernel takes all samples; with fewer ones it takes none for a while.
 fn shortest_period_ns() -> u64 {
-    let most = fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate");
-    let most = most.ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let most = os::kernel_setting("perf_event_max_sample_rate").parse::<u64>();
     // A quarter less than it takes, as a tick is not always as long.
     most.map_or(0, |most| 1_250_000_000 / most.max(1))
 }

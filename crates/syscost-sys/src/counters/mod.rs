@@ -33,7 +33,7 @@ pub use resident::resident_anonymous_bytes;
 pub use runnable::runnable_tasks;
 pub(crate) use sched::parse as parse_schedstat;
 pub use sched::{SchedReading, SchedStat, migrations};
-pub(crate) use task::add_served;
 pub use task::{FamilyRun, TaskId, TaskPlace, TaskReading, TaskStat, own_run_ns};
+pub(crate) use task::{Numbers, add_served};
 pub use usage::Usage;
 pub(crate) use usage::Whose;

@@ -2,6 +2,7 @@
 //! from outside.
 
 use std::cell::Cell;
+use std::fs;
 use std::ops::{Add, Sub};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -224,14 +225,19 @@ impl FamilyRun {
 
 /// The numbers of `/proc/PID/task/TID/stat` that are used here.
 #[derive(Debug, PartialEq, Eq)]
-struct Numbers {
+pub(crate) struct Numbers {
     is_asleep: bool,
-    minor_faults: u64,
-    major_faults: u64,
+    pub(crate) minor_faults: u64,
+    pub(crate) major_faults: u64,
     processor: u32,
 }
 
 impl Numbers {
+    /// Of a task; `None` of one that is not there.
+    pub(crate) fn of(TaskId { process, thread }: TaskId) -> Option<Numbers> {
+        Self::parse(&fs::read_to_string(format!("/proc/{process}/task/{thread}/stat")).ok()?)
+    }
+
     /// Fields 3, 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last
     /// parenthesis ends it.
     fn parse(text: &str) -> Option<Numbers> {

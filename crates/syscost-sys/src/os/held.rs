@@ -87,3 +87,34 @@ impl Drop for Held {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_executed_once_it_is_released() {
+        let mut held = Held::start(Command::new("sh").args(["-c", "exit 7"])).unwrap();
+        assert!(held.end_within(Duration::ZERO).unwrap().is_none());
+        held.release().unwrap();
+        let end = held.end_within(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(end.status.code(), Some(7));
+        assert!(held.refusal().is_none());
+    }
+
+    #[test]
+    fn one_that_is_not_there_is_refused() {
+        let mut held = Held::start(&mut Command::new("/absent/program")).unwrap();
+        held.release().unwrap();
+        held.end_within(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(held.refusal().unwrap().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn one_that_is_not_released_is_killed() {
+        let held = Held::start(&mut Command::new("true")).unwrap();
+        let pid = held.pid();
+        drop(held);
+        assert!(take_end(pid).is_err());
+    }
+}

@@ -54,9 +54,10 @@ pub(crate) use network::{interface_addresses, only_echo_replies};
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
     MAX_LANDLOCK_LAYERS, add_landlock_layers, address_space_limit, allow_tsc, aslr_disabled,
-    become_subreaper, close_files_on_exec, heed_signals, ignore_signals_of_writes, kill_found,
-    kill_group, kill_me_with_parent, kill_process, leave_no_core, make_idle_timer, parent_id, reap,
-    reap_group, reset_signals, set_name, set_timer_slack, stop_process, timer_slack, vdso,
+    become_subreaper, close_files_on_exec, heed_signals, ignore_signals_of_writes, kernel_setting,
+    kill_found, kill_group, kill_me_with_parent, kill_process, leave_no_core, make_idle_timer,
+    parent_id, reap, reap_group, reset_signals, set_name, set_timer_slack, stop_process,
+    timer_slack, vdso,
 };
 pub(crate) use rtnetlink::queue_dump;
 pub(crate) use sampling::{At, Record, Samples};

@@ -117,11 +117,10 @@ pub(super) fn open(
 pub(super) fn refusal(event: &str, at_most: i32, cause: &io::Error) -> Unsupported {
     let advice = match cause.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
             format!(
                 "kernel.perf_event_paranoid is {}; it needs CAP_PERFMON (root) or a value of at most {at_most}, no \
                  filter of a container, and what is left of kernel.perf_event_mlock_kb",
-                paranoid.unwrap_or_default().trim()
+                super::kernel_setting("perf_event_paranoid")
             )
         }
         Some(libc::EMFILE) => "a descriptor is needed for each event: see ulimit -n".to_owned(),

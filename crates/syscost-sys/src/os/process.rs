@@ -17,6 +17,12 @@ pub(crate) fn kill_me_with_parent() -> io::Result<()> {
     ))?)
 }
 
+/// A setting in /proc/sys/kernel; empty where it is not shown.
+pub(crate) fn kernel_setting(name: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+    text.unwrap_or_default().trim().to_owned()
+}
+
 pub(crate) fn ignore_signals_of_writes() {
     take_signals_of_writes(libc::SIG_IGN);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::kind::{Kind, Role, kind, role};
-use crate::Unsupported;
+use crate::{Unsupported, os};
 
 /// The functions of the running kernel and its modules, by address. Reading them takes 0.1 s or more; any number of
 /// [samplers](super::Sampler) can use the same.
@@ -30,14 +30,11 @@ impl Symbols {
         })?;
         let symbols = Self::parse(&text);
         if symbols.0.is_empty() {
-            let setting = |name: &str| {
-                fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default()
-            };
             return Err(Unsupported::new(format!(
                 "/proc/kallsyms hides the kernel's addresses: kernel.kptr_restrict is {}, perf_event_paranoid {}; it \
                  needs CAP_SYSLOG (root) and the first to be at most 1, or the first to be 0 and the second at most 1",
-                setting("kptr_restrict").trim(),
-                setting("perf_event_paranoid").trim(),
+                os::kernel_setting("kptr_restrict"),
+                os::kernel_setting("perf_event_paranoid"),
             )));
         }
         Ok(symbols)

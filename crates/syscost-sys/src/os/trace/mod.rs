@@ -12,7 +12,6 @@ mod records;
 mod task;
 mod tracer;
 
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -255,20 +254,15 @@ fn await_end(thread: u32) {
 
 /// Why a process cannot be traced.
 fn refusal(pid: u32, cause: &io::Error) -> Unsupported {
-    let read = |path: &str| {
-        fs::read_to_string(path)
-            .ok()
-            .map(|text| text.trim().to_owned())
-    };
     let status = object::Status::of(pid);
     let by = status
         .and_then(|status| status.number("TracerPid"))
         .filter(|pid| *pid != 0);
-    let scope = read("/proc/sys/kernel/yama/ptrace_scope");
-    let advice = match (cause.raw_os_error(), by, scope.as_deref()) {
+    let scope = super::kernel_setting("yama/ptrace_scope");
+    let advice = match (cause.raw_os_error(), by, scope.as_str()) {
         (Some(libc::ESRCH), ..) => "there is no such process".to_owned(),
         (_, Some(by), _) => format!("process {by} traces it already"),
-        (_, _, Some(scope @ ("1" | "2" | "3"))) => {
+        (_, _, scope @ ("1" | "2" | "3")) => {
             format!(
                 "kernel.yama.ptrace_scope is {scope}: 1 allows own children, 2 needs CAP_SYS_PTRACE, 3 allows nobody"
             )

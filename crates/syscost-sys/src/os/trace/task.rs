@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::counters::{Numbers, TaskId};
 use crate::raw::Sysno;
 use crate::trace::{Arguments, Call, Outcome, Shape};
 
@@ -98,7 +99,12 @@ impl Task {
 
     /// Page faults that it had since this was asked, minor and major ones.
     pub(super) fn new_faults(&mut self, id: u32) -> u64 {
-        let now = faults_of(self.group, id).max(self.faults);
+        let task = TaskId {
+            process: self.group,
+            thread: id,
+        };
+        let now = Numbers::of(task).map_or(0, |so_far| so_far.minor_faults + so_far.major_faults);
+        let now = now.max(self.faults);
         now - std::mem::replace(&mut self.faults, now)
     }
 }
@@ -116,18 +122,4 @@ fn call_of(task: u32) -> At {
     let mut call = Entered::new(number, false, [a, b, c, d, e, f], from);
     call.is_counted = false;
     At::Broken(call, Outcome::Failed(libc::EINTR))
-}
-
-/// Page faults of a task so far; 0 of one that is not there.
-fn faults_of(group: u32, task: u32) -> u64 {
-    /// The fields minflt and majflt, counted from the one after the name.
-    const MINOR: usize = 7;
-    const MAJOR: usize = 9;
-    let text = fs::read_to_string(format!("/proc/{group}/task/{task}/stat")).unwrap_or_default();
-    let after_name = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    let fields = after_name.split(' ').enumerate();
-    let faults = fields.filter(|(number, _)| [MINOR, MAJOR].contains(number));
-    faults
-        .filter_map(|(_, word)| word.parse::<u64>().ok())
-        .sum()
 }
