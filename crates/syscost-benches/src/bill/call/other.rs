@@ -58,6 +58,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of("uname", Sysno::UNAME, uname),
 ];
 
+/// The command that sets a lock.
 const LOCKS: (usize, &str, ArgumentValue) =
     (1, "command", ArgumentValue::Always(libc::F_SETLK as u64));
 
