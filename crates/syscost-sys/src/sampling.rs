@@ -14,20 +14,15 @@
 //!   few.
 //!
 //! ```no_run
-//! # fn held_child() -> u32 { 1 }
-//! # fn let_it_execute_and_wait(_: u32) {}
-//! use std::sync::Arc;
-//! use syscost_sys::sampling::{PERIOD_NS, Sampler, Symbols};
+//! use std::{process::Command, sync::Arc};
+//! use syscost_sys::sampling::{self, PERIOD_NS, Symbols};
 //!
 //! let symbols = Arc::new(Symbols::of_kernel()?);
-//! let child = held_child(); // forked, and waiting for a byte from us before it executes the program
-//! let sampler = Sampler::start(child, PERIOD_NS, &symbols)?;
-//! let_it_execute_and_wait(child);
-//! let profile = sampler.finish();
+//! let profile = sampling::run(&mut Command::new("/bin/true"), PERIOD_NS, &symbols, || true)?.profile;
 //! for (kind, of_kind) in &profile.by_kind {
 //!     println!("{kind}: {} of {} samples", of_kind.samples, profile.samples());
 //! }
-//! # Ok::<(), syscost_sys::Unsupported>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod kind;
@@ -36,14 +31,17 @@ mod symbols;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
+use std::io;
 use std::panic::resume_unwind;
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
 use crate::counters::TaskId;
-use crate::os::{At, Record, Samples};
+use crate::os::{At, Held, Record, Samples};
+use crate::process::kill_tree;
 use crate::{SystemError, Unsupported, cpu};
 
 pub use kind::Kind;
@@ -54,6 +52,9 @@ pub const PERIOD_NS: u64 = 50_021;
 
 /// How often the records are taken: several times before a ring is full.
 const TAKE_EVERY: Duration = Duration::from_millis(20);
+
+/// How often the caller is asked.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What stands for a function's name on the way back from a call, of which no sample knows it.
 const WAY_BACK: &str = "(way back)";
@@ -114,6 +115,76 @@ impl Profile {
         let all = self.samples();
         (all > 0).then(|| samples as f64 / all as f64)
     }
+}
+
+/// A program that was sampled to its end.
+#[derive(Debug, Clone)]
+pub struct Sampled {
+    /// What the samples say.
+    pub profile: Profile,
+    /// How it ended.
+    pub end: ExitStatus,
+    /// CPU time that it and the children that it waited for took, in ns; the kernel tells whole microseconds.
+    pub cpu_ns: u64,
+}
+
+/// Why a program was not sampled.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleError {
+    /// Programs cannot be sampled here.
+    #[error("programs cannot be sampled here: {0}")]
+    Unavailable(#[from] Unsupported),
+    /// The program could not be executed.
+    #[error("cannot execute {program}: {cause}")]
+    Start {
+        /// The program, as the command names it.
+        program: String,
+        /// The system's answer.
+        cause: io::Error,
+    },
+    /// This side failed; the program was killed.
+    #[error("the sampling failed: {0}")]
+    Failed(#[from] SystemError),
+}
+
+/// Runs a program to its end, and samples it and all that it starts, `period_ns` apart (see [`Sampler::start`]).
+///
+/// The command is executed in a child forked from this thread, as by [`trace::run`](crate::trace::run()): no pipe can be
+/// made by it (`Stdio::piped`). Processes that outlive it run on unsampled.
+///
+/// `goes_on` is asked every 50 ms; once it returns false, the program and all that it started are killed, and what was
+/// sampled is returned.
+///
+/// # Errors
+/// [`SampleError`]: where samples are not permitted the program was not executed.
+pub fn run(
+    command: &mut Command,
+    period_ns: u64,
+    symbols: &Arc<Symbols>,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<Sampled, SampleError> {
+    let mut program = Held::start(command)?;
+    let sampler = Sampler::start(program.pid(), period_ns, symbols)?;
+    program.release()?;
+    let mut is_killed = false;
+    let end = loop {
+        if let Some(end) = program.end_within(LOOK_EVERY)? {
+            break end;
+        }
+        if !is_killed && !goes_on() {
+            is_killed = true;
+            kill_tree(program.pid())?;
+        }
+    };
+    if let Some(cause) = program.refusal() {
+        let program = command.get_program().to_string_lossy().into_owned();
+        return Err(SampleError::Start { program, cause });
+    }
+    Ok(Sampled {
+        profile: sampler.finish(),
+        end: end.status,
+        cpu_ns: end.user_ns + end.system_ns,
+    })
 }
 
 /// Takes samples of a program and all that it starts, in a thread of its own, until it is dropped.

@@ -33,7 +33,7 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{Unsupported, os};
+use crate::{SystemError, Unsupported, os};
 
 pub use errno::errno_name;
 pub(crate) use shape::{Arguments, Bytes, Shape, by_number};
@@ -127,6 +127,12 @@ pub enum TraceError {
     /// This side failed; a program that was run was killed.
     #[error("the trace failed in {0}: {1}")]
     Failed(&'static str, #[source] io::Error),
+}
+
+impl From<SystemError> for TraceError {
+    fn from(error: SystemError) -> Self {
+        TraceError::Failed(error.operation, error.cause)
+    }
 }
 
 #[cfg(test)]

@@ -1,46 +1,28 @@
 #![allow(unsafe_code)] // programs of our own
 
 use super::*;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
 
 use crate::elf::{self, Access, BASE, Segment, machine_code};
-use crate::os;
-use crate::process::{pause, take_end};
+use crate::process::{descendants, has_variable, name_of};
 use crate::tiny::TinyProgram;
 
-fn pipe() -> (OwnedFd, OwnedFd) {
-    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap()
-}
+/// Looks after which a test gives up: a minute.
+const MANY_LOOKS: u32 = 1200;
 
-/// Samples a program to its end, and gives its whole CPU time in ns, too; `Err` where this is not allowed.
-fn sampled(command: &mut Command, period_ns: u64) -> Result<(Profile, u64), Unsupported> {
+/// Samples a program to its end; `Err` where this is not allowed.
+fn sampled(command: &mut Command, period_ns: u64) -> Result<Sampled, Unsupported> {
     let symbols = Arc::new(Symbols::of_kernel()?);
-    let (wait, go) = pipe();
-    let mut go = Some(go);
-    let child = os::fork(&mut || {
-        drop(go.take());
-        if rustix::io::read(&wait, &mut [0; 1]) == Ok(1) {
-            println!("{}", command.exec());
-        }
-        1
+    let mut looks = 0;
+    let sampled = run(command, period_ns, &symbols, || {
+        looks += 1;
+        looks < MANY_LOOKS
     });
-    let child = child.unwrap();
-    let sampler = Sampler::start(child, period_ns, &symbols);
-    if sampler.is_ok() {
-        rustix::io::write(go.take().unwrap(), &[1]).unwrap();
+    match sampled {
+        Err(SampleError::Unavailable(reason)) => Err(reason),
+        sampled => Ok(sampled.unwrap()),
     }
-    drop(go);
-    let end = loop {
-        match take_end(child).unwrap() {
-            Some(end) => break end,
-            None => pause(Duration::from_millis(1)),
-        }
-    };
-    let profile = sampler?.finish();
-    assert!(end.status.success());
-    Ok((profile, end.user_ns + end.system_ns))
 }
 
 machine_code! {
@@ -92,11 +74,12 @@ fn program(code: &[u8]) -> Result<TinyProgram, Unsupported> {
 
 fn profile_of(code: &[u8]) -> Result<Profile, Unsupported> {
     let program = program(code)?;
-    let (profile, _) = sampled(
+    let sampled = sampled(
         &mut Command::new(program.path().to_str().unwrap()),
         PERIOD_NS,
     )?;
-    Ok(profile)
+    assert!(sampled.end.success() && sampled.cpu_ns > 0, "{sampled:?}");
+    Ok(sampled.profile)
 }
 
 #[test]
@@ -134,16 +117,50 @@ fn a_program_that_uses_new_pages_is_in_faults() {
 fn what_a_program_starts_is_sampled_too() {
     let mut shell = Command::new("sh");
     let script = "for i in 1 2 3 4 5 6 7 8 9 10; do cat /dev/null; done";
-    let (profile, _) = or_skip!(sampled(
-        shell.args(["-c", script]).stdout(Stdio::null()),
-        PERIOD_NS
-    ));
+    let sampled = or_skip!(sampled(shell.args(["-c", script]), PERIOD_NS));
     assert!(
-        profile
+        sampled
+            .profile
             .by_kind
             .contains_key(&Kind::Call("execve".to_owned())),
-        "{profile:?}"
+        "{sampled:?}"
     );
+}
+
+#[test]
+fn a_program_that_cannot_be_executed_is_an_error() {
+    let symbols = or_skip!(Symbols::of_kernel());
+    let mut absent = Command::new("/absent/program");
+    match run(&mut absent, PERIOD_NS, &Arc::new(symbols), || true) {
+        Err(SampleError::Unavailable(reason)) => println!("skipped: {reason}"),
+        Err(SampleError::Start { program, cause }) => {
+            assert_eq!(program, "/absent/program");
+            assert_eq!(cause.kind(), io::ErrorKind::NotFound);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_program_is_killed_with_all_that_it_started_when_the_caller_says_so() {
+    let symbols = Arc::new(or_skip!(Symbols::of_kernel()));
+    let (name, value) = ("SYSCOST_TEST_KILLED", "1");
+    let mark = format!("{name}={value}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "sleep 1000; true"]).env(name, value);
+    let mut started = None;
+    let sampled = run(&mut shell, PERIOD_NS, &symbols, || {
+        let mut all = descendants(std::process::id()).into_iter();
+        let is_sleep = |pid| name_of(pid).as_deref() == Some("sleep");
+        started = all.find(|pid| is_sleep(*pid) && has_variable(*pid, &mark));
+        started.is_none()
+    });
+    match sampled {
+        Err(SampleError::Unavailable(reason)) => return println!("skipped: {reason}"),
+        sampled => assert_eq!(sampled.unwrap().end.signal(), Some(libc::SIGKILL)),
+    }
+    // One that has ended shows no environment.
+    assert!(!has_variable(started.unwrap(), &mark));
 }
 
 /// Prints what the program of the environment variable `PROGRAM`, split at blanks, does in the kernel, by samples every
@@ -156,7 +173,9 @@ fn sample_a_program_by_hand() {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut command = Command::new(words[0]);
     let silent = command.args(&words[1..]).stdout(Stdio::null());
-    let (profile, cpu_ns) = or_skip!(sampled(silent, period));
+    let Sampled {
+        profile, cpu_ns, ..
+    } = or_skip!(sampled(silent, period));
     let shares = profile.by_kind.iter().map(|(kind, of_kind)| {
         let share = 100.0 * profile.share(kind).unwrap_or(0.0);
         (share, kind, of_kind)

@@ -15,7 +15,6 @@ mod tracer;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -31,6 +30,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use self::faults::Collector;
 use self::tracer::Tracer;
 use crate::counters::TaskId;
+use crate::os::Held;
 use crate::trace::{Options, Progress, Tally, TraceError};
 use crate::{Unsupported, cpu};
 
@@ -115,39 +115,20 @@ pub(crate) fn trace_run(
     options: &Options,
     goes_on: GoesOn<'_>,
 ) -> Result<Tally, TraceError> {
-    let failed = |what| move |cause: rustix::io::Errno| TraceError::Failed(what, cause.into());
-    let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(failed("pipe2"))?;
-    let (refused, refuse) =
-        pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).map_err(failed("pipe2"))?;
-    let mut go = Some(go);
-    let child = super::fork(&mut || {
-        drop(go.take());
-        // Nothing comes if the tracer has failed.
-        if rustix::io::read(&wait, &mut [0; 1]) == Ok(1) {
-            let errno = command.exec().raw_os_error().unwrap_or(libc::EINVAL);
-            let _ = rustix::io::write(&refuse, &errno.to_ne_bytes());
-        }
-        1
-    });
-    let child = Child(child.map_err(|cause| TraceError::Failed("fork", cause))?);
-    drop((wait, refuse));
-    let tally = follow(child.0, options, true, goes_on, |tracer| {
+    let mut child = Held::start(command)?;
+    let first = child.pid();
+    let tally = follow(first, options, true, goes_on, |tracer| {
         tracer
             .take_child()
-            .map_err(|cause| TraceError::Unavailable(refusal(child.0, &cause)))?;
-        if let Some(go) = go.take() {
-            rustix::io::write(go, &[1]).map_err(failed("write"))?;
-        }
-        Ok(())
+            .map_err(|cause| TraceError::Unavailable(refusal(first, &cause)))?;
+        Ok(child.release()?)
     })?;
-    let mut errno = [0; 4];
-    // Nothing comes of a program that was executed.
-    match rustix::io::read(&refused, &mut errno) {
-        Ok(4) => Err(TraceError::Start {
+    match child.refusal() {
+        Some(cause) => Err(TraceError::Start {
             program: command.get_program().to_string_lossy().into_owned(),
-            cause: io::Error::from_raw_os_error(i32::from_ne_bytes(errno)),
+            cause,
         }),
-        _ => Ok(tally),
+        None => Ok(tally),
     }
 }
 
@@ -277,19 +258,6 @@ fn await_end(thread: u32) {
             return;
         }
         thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// The child that is to execute the program, killed if it is still there.
-struct Child(u32);
-
-impl Drop for Child {
-    fn drop(&mut self) {
-        // The tracer has taken the status of one that ended; nothing is sent to whoever has its number now.
-        if matches!(super::child_end(self.0), Ok(None)) {
-            let _ = super::kill_process(self.0);
-            let _ = super::wait_for(self.0);
-        }
     }
 }
 
