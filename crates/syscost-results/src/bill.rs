@@ -412,8 +412,22 @@ fn is_call(name: &str) -> bool {
 
 /// Whether the bytes of a call are moved, not mapped.
 fn moves(name: &str) -> bool {
-    let maps = ["mmap", "munmap", "mremap", "mprotect", "madvise", "brk"];
-    is_call(name) && !maps.contains(&name)
+    const OF_MEMORY: [&str; 13] = [
+        "mmap",
+        "munmap",
+        "mremap",
+        "mprotect",
+        "madvise",
+        "msync",
+        "brk",
+        "clone",
+        "clone3",
+        "fork",
+        "vfork",
+        "execve",
+        "exit_group",
+    ];
+    is_call(name) && !OF_MEMORY.contains(&name)
 }
 
 /// How a sum of two bills differs.
