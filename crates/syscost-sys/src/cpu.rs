@@ -59,6 +59,18 @@ pub fn allowed_to(task: TaskId) -> Option<Vec<u32>> {
     os::shown_in(&format!("/proc/{process}/task/{thread}/status"))
 }
 
+/// The processors that a process's first thread may use, or where the kernel does not show it, the calling thread.
+///
+/// # Errors
+/// When it does not show this either.
+pub(crate) fn of_process(pid: u32) -> Result<Vec<u32>, SystemError> {
+    let first = TaskId {
+        process: pid,
+        thread: pid,
+    };
+    allowed_to(first).map_or_else(allowed, Ok)
+}
+
 /// The processor the calling thread runs on at this moment.
 pub fn current() -> u32 {
     os::current_cpu()

@@ -39,8 +39,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
-use crate::counters::TaskId;
-use crate::os::{At, Held, Record, Samples};
+use crate::os::{At, Held, LOOK_EVERY, Record, Samples};
 use crate::process::kill_tree;
 use crate::{SystemError, Unsupported, cpu};
 
@@ -50,11 +49,8 @@ pub use symbols::Symbols;
 /// A usual time from one sample to the next, in ns: a prime, with which no tick keeps step.
 pub const PERIOD_NS: u64 = 50_021;
 
-/// How often the records are taken: several times before a ring is full.
+/// How often the records are taken: several times before a ring is full, which lasts for 100 ms.
 const TAKE_EVERY: Duration = Duration::from_millis(20);
-
-/// How often the caller is asked.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What stands for a function's name on the way back from a call, of which no sample knows it.
 const WAY_BACK: &str = "(way back)";
@@ -220,11 +216,7 @@ impl Sampler {
         period_ns: u64,
         symbols: &Arc<Symbols>,
     ) -> Result<Sampler, Unsupported> {
-        let task = TaskId {
-            process: child,
-            thread: child,
-        };
-        let cpus = cpu::allowed_to(task).map_or_else(cpu::allowed, Ok)?;
+        let cpus = cpu::of_process(child)?;
         let period_ns = period_ns.max(shortest_period_ns());
         let mut samples = Samples::of(child, &cpus, period_ns)?;
         let is_over = Arc::new(AtomicBool::new(false));

@@ -42,7 +42,7 @@ pub(crate) use folder::{
     rename_at, room, room_at, root, step_into,
 };
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
-pub(crate) use held::Held;
+pub(crate) use held::{Held, LOOK_EVERY};
 #[cfg(not(target_feature = "crt-static"))]
 pub(crate) use imports::replaced;
 pub(crate) use memfd::{close_on_exec, execute, private_pages_at, program_in_memory};

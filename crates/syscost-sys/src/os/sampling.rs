@@ -6,12 +6,8 @@ use std::os::fd::OwnedFd;
 use perf_event_open_sys::bindings;
 
 use super::perf::{attributes, open, refusal};
-use super::ring::Ring;
-use crate::{Unsupported, os};
-
-/// Bytes of records in a ring, if it may have as many: what kernel.perf_event_mlock_kb (516) allows each CPU, less the
-/// page that describes it. It lasts for 100 ms.
-const RING: usize = 512 << 10;
+use super::ring::{Bytes, Ring, rings};
+use crate::Unsupported;
 
 /// The number of no task: whatever runs on a CPU.
 const WHATEVER_RUNS: u32 = u32::MAX;
@@ -101,23 +97,6 @@ impl Samples {
     }
 }
 
-/// A ring for the event of each CPU, as large as may be.
-fn rings(cpus: &[u32], event: impl Fn(u32) -> io::Result<OwnedFd>) -> io::Result<Vec<Ring>> {
-    let mut size = RING;
-    loop {
-        let rings = cpus.iter().map(|cpu| Ring::of(event(*cpu)?, size));
-        match rings.collect() {
-            // More than may be locked, which is what is left of the user's share.
-            Err(cause)
-                if cause.raw_os_error() == Some(libc::EPERM) && size > 8 * os::page_size() =>
-            {
-                size /= 2;
-            }
-            rings => return rings,
-        }
-    }
-}
-
 fn event(child: u32, is_of_all: bool, cpu: u32, period_ns: u64) -> io::Result<OwnedFd> {
     let clock = u64::from(bindings::PERF_COUNT_SW_CPU_CLOCK);
     let mut wanted = attributes(bindings::PERF_TYPE_SOFTWARE, clock, false);
@@ -139,34 +118,31 @@ fn event(child: u32, is_of_all: bool, cpu: u32, period_ns: u64) -> io::Result<Ow
     open(wanted, child, cpu.cast_signed())
 }
 
-/// A record (perf_event_open(2)); `None` for one that says nothing here.
-fn parse(bytes: &[u8]) -> Option<Record<'_>> {
-    let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-    let misc = u32::from(u16::from_ne_bytes([*bytes.get(4)?, *bytes.get(5)?]));
-    Some(match word(0)? {
+/// What a record says; `None` for one that says nothing here.
+fn parse(bytes: Bytes<'_>) -> Option<Record<'_>> {
+    Some(match bytes.kind()? {
         bindings::PERF_RECORD_SAMPLE => {
             // The task, the number of addresses, these, whether there are registers, these.
             let (stack, registers) = bytes
-                .get(24..)?
-                .split_at_checked((long(16)? as usize).saturating_mul(8))?;
-            let is_kernel =
-                misc & bindings::PERF_RECORD_MISC_CPUMODE_MASK == bindings::PERF_RECORD_MISC_KERNEL;
+                .after(24)?
+                .split_at_checked((bytes.long(16)? as usize).saturating_mul(8))?;
+            let is_kernel = bytes.misc()? & bindings::PERF_RECORD_MISC_CPUMODE_MASK
+                == bindings::PERF_RECORD_MISC_KERNEL;
             let at = match registers.get(8..24).map(|both| both.split_at(8)) {
                 _ if is_kernel => At::Kernel(Stack(stack)),
                 Some((left, goes_on)) if left == goes_on => At::WayBack,
                 _ => At::Program,
             };
             Record::Sample {
-                process: word(8)?,
+                process: bytes.word(8)?,
                 at,
             }
         }
         bindings::PERF_RECORD_FORK => Record::Started {
-            process: word(8)?,
-            by: word(12)?,
+            process: bytes.word(8)?,
+            by: bytes.word(12)?,
         },
-        bindings::PERF_RECORD_LOST => Record::Lost(long(16)?),
+        bindings::PERF_RECORD_LOST => Record::Lost(bytes.long(16)?),
         bindings::PERF_RECORD_THROTTLE => Record::Throttled,
         _ => return None,
     })
@@ -212,9 +188,9 @@ mod tests {
         let Some(Record::Sample {
             process: 7,
             at: At::Kernel(stack),
-        }) = parse(&bytes)
+        }) = parse(Bytes(&bytes))
         else {
-            panic!("{:?}", parse(&bytes));
+            panic!("{:?}", parse(Bytes(&bytes)));
         };
         assert!(stack.addresses().eq([inner, outer]));
         let at = |at| Some(Record::Sample { process: 7, at });
@@ -239,7 +215,7 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(parse(&bytes), expected);
+            assert_eq!(parse(Bytes(&bytes)), expected);
         }
     }
 }

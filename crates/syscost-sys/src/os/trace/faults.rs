@@ -1,15 +1,15 @@
 //! Faults by kind: the records of all CPUs in one order.
 
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::sync::mpsc::Receiver;
 
 use rustix::event::PollFlags;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::mappings::Mappings;
-use super::rings::{Record, Rings, kind};
+use super::records::{Record, kind, parse, rings_of};
 use crate::Unsupported;
+use crate::os::ring::Ring;
 use crate::trace::Faults;
 
 /// How old a record is when no older one is expected any more, in ns: no CPU takes as long to write one.
@@ -44,7 +44,7 @@ fn now_ns() -> u64 {
 
 /// Collects a program's records until it ends.
 pub(super) struct Collector {
-    rings: Rings,
+    rings: Vec<Ring>,
     /// Whether each ring may still be written to.
     are_open: Vec<bool>,
     moves: Receiver<Moved>,
@@ -60,7 +60,7 @@ impl Collector {
         cpus: &[u32],
         moves: Receiver<Moved>,
     ) -> Result<Collector, Unsupported> {
-        Ok(Self::of(Rings::open(&[child], cpus, true)?, moves))
+        Ok(Self::of(rings_of(&[child], cpus, true)?, moves))
     }
 
     /// Of all threads of a process, and what they start from now on; or without the processes they start.
@@ -76,7 +76,7 @@ impl Collector {
             .flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let tasks: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
-        let mut collector = Self::of(Rings::open(&tasks, cpus, false)?, moves);
+        let mut collector = Self::of(rings_of(&tasks, cpus, false)?, moves);
         collector.mappings.only = (!follows_children).then_some(process);
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let others = tasks.iter().skip(1).map(|_| Record::Started {
@@ -91,11 +91,10 @@ impl Collector {
         Ok(collector)
     }
 
-    fn of(rings: Rings, moves: Receiver<Moved>) -> Collector {
-        let are_open = rings.descriptors().map(|_| true).collect();
+    fn of(rings: Vec<Ring>, moves: Receiver<Moved>) -> Collector {
         Collector {
+            are_open: vec![true; rings.len()],
             rings,
-            are_open,
             moves,
             recent: Vec::new(),
             mappings: Mappings::default(),
@@ -103,8 +102,8 @@ impl Collector {
     }
 
     /// What becomes readable when there is much to collect.
-    pub(super) fn full(&self) -> impl Iterator<Item = &OwnedFd> {
-        let rings = self.rings.descriptors().zip(&self.are_open);
+    pub(super) fn full(&self) -> impl Iterator<Item = &Ring> {
+        let rings = self.rings.iter().zip(&self.are_open);
         rings.filter(|(_, is_open)| **is_open).map(|(ring, _)| ring)
     }
 
@@ -124,7 +123,9 @@ impl Collector {
 
     fn collect_until(&mut self, settled_ns: u64) {
         let recent = &mut self.recent;
-        self.rings.take(|time, record| recent.push((time, record)));
+        for ring in &mut self.rings {
+            ring.take(|bytes| recent.extend(parse(bytes)));
+        }
         recent.extend(
             self.moves
                 .try_iter()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::rings::Record;
+use super::records::Record;
 use crate::trace::{FaultKind, Faults};
 
 /// What a process has mapped: where each piece begins, where it ends, and what it is. What was unmapped stays until something

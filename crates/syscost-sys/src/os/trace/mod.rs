@@ -8,13 +8,13 @@ mod faults;
 mod mappings;
 mod object;
 mod ptrace;
-mod rings;
+mod records;
 mod task;
 mod tracer;
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -29,13 +29,9 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use self::faults::Collector;
 use self::tracer::Tracer;
-use crate::counters::TaskId;
-use crate::os::Held;
+use crate::os::{Held, LOOK_EVERY};
 use crate::trace::{Options, Progress, Tally, TraceError};
 use crate::{Unsupported, cpu};
-
-/// How often the caller is asked.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 type GoesOn<'a> = &'a mut dyn FnMut(Progress) -> bool;
 
@@ -189,15 +185,11 @@ fn collector(
     options: &Options,
     moves: Receiver<faults::Moved>,
 ) -> Result<Collector, Unsupported> {
-    if is_started_here {
-        return Collector::of_child(first, &cpu::allowed()?, moves);
+    let cpus = cpu::of_process(first)?;
+    match is_started_here {
+        true => Collector::of_child(first, &cpus, moves),
+        false => Collector::of_running(first, &cpus, options.follows_children, moves),
     }
-    let task = TaskId {
-        process: first,
-        thread: first,
-    };
-    let cpus = cpu::allowed_to(task).map_or_else(cpu::allowed, Ok)?;
-    Collector::of_running(first, &cpus, options.follows_children, moves)
 }
 
 /// Takes records and asks the caller, until the tracer is done.
@@ -213,7 +205,7 @@ fn watch(
         let mut ready = vec![PollFd::new(done, PollFlags::IN)];
         if let Ok(collector) = &collector {
             let full = collector.full();
-            ready.extend(full.map(|ring| PollFd::from_borrowed_fd(ring.as_fd(), PollFlags::IN)));
+            ready.extend(full.map(|ring| PollFd::new(ring, PollFlags::IN)));
         }
         let left = LOOK_EVERY.saturating_sub(last_look.elapsed());
         // An interrupted one is repeated.
