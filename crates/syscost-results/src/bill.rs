@@ -307,7 +307,12 @@ impl Bill {
             by_name.entry(&one.name).or_default().push((one, costs));
         }
         let cpu = self.cpu();
-        let calls: f64 = self.uses.iter().filter(|one| is_call(&one.name)).map(Use::mean).sum();
+        let calls: f64 = self
+            .uses
+            .iter()
+            .filter(|one| is_call(&one.name))
+            .map(Use::mean)
+            .sum();
         // The way in and out is the same for each call.
         let sampled = |name: &str, number: f64| {
             let kernel = &self.sampled.as_ref()?.kernel;

@@ -179,7 +179,12 @@ pub fn price_of(one: &Use) -> Option<Priced> {
             let pages = bytes as f64 / PAGE;
             let (few, many) = EXITS;
             let share = pages / (many.0 - few.0);
-            let parts = [("vfork_exec", 1.0), ("vfork", -1.0), (many.1, share), (few.1, -share)];
+            let parts = [
+                ("vfork_exec", 1.0),
+                ("vfork", -1.0),
+                (many.1, share),
+                (few.1, -share),
+            ];
             (parts.to_vec(), PriceBound::LowerBound)
         }
         UpTo(most, row) if one.bytes.is_some_and(|bytes| bytes > most) => {

@@ -23,6 +23,8 @@ pub(super) struct Tracer<'a> {
     shapes: Vec<Option<&'static Shape>>,
     /// The end of each process's heap, once it has told.
     heaps: HashMap<u32, u64>,
+    /// Processes that were made by vfork and are in their parent's memory yet.
+    borrowing: HashSet<u32>,
     first: u32,
     /// Whether the program runs, not yet what starts it.
     is_started: bool,
@@ -49,6 +51,7 @@ impl<'a> Tracer<'a> {
             tasks: HashMap::new(),
             shapes: by_number(),
             heaps: HashMap::new(),
+            borrowing: HashSet::new(),
             first,
             is_started: false,
             killed: HashSet::new(),
@@ -221,7 +224,8 @@ impl<'a> Tracer<'a> {
             // By clone with its flag, too.
             libc::PTRACE_EVENT_VFORK => {
                 self.tally.vforks += 1;
-                self.borrowing.extend(ptrace::message(task).map(|child| child as u32));
+                self.borrowing
+                    .extend(ptrace::message(task).map(|child| child as u32));
             }
             libc::PTRACE_EVENT_EXEC => self.executed(task),
             libc::PTRACE_EVENT_EXIT => {
@@ -416,4 +420,11 @@ impl<'a> Tracer<'a> {
             task.at = at;
         }
     }
+}
+
+/// The resident memory of a process, in bytes.
+fn resident_bytes(task: u32) -> Option<u64> {
+    let sizes = fs::read_to_string(format!("/proc/{task}/statm")).ok()?;
+    let pages: u64 = sizes.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
 }
