@@ -262,11 +262,11 @@ mod tests {
         assert!(shared_called_own <= 1.0, "{shared_called_own} %");
     }
 
-    /// Recorded after six kinds of work, on a core that others shared most of the time; of a Rocket Lake, whose own cores show
+    /// Recorded after six kinds of work, on a core that others shared most of the time; of a Granite Rapids, whose own cores show
     /// two ratios, on one that was shared a quarter of the time.
     #[test]
     fn probes_are_judged_rightly_both_ways() {
-        for (series, most) in [("zen3.csv.gz", 1.0), ("rocket-lake.csv.gz", 3.0)] {
+        for (series, most) in [("zen3.csv.gz", 1.0), ("granite-rapids.csv.gz", 3.0)] {
             let records = stored(series);
             for part in wrong(&records, 60) {
                 assert!(part <= most, "{series}: {part} %");

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use syscost_results::bill::{
-    Account, Bill, Difference, DifferentPart, PAGE_FAULT, PriceList, Range, SWITCH, Sum, Use,
-    differences,
+    Account, Bill, Difference, DifferentPart, ENTRY, PAGE_FAULT, PriceList, Range, SWITCH, Sum,
+    Use, differences,
 };
 use syscost_results::{Run, Unit};
 
@@ -327,14 +327,15 @@ fn sampled_rest<'b>(
 ) -> Vec<(&'b str, f64, &'b [(String, f64)])> {
     let cpu = bill.cpu().unwrap_or(0.0);
     let kinds = bill.sampled.iter().flat_map(|sampled| &sampled.kernel);
-    let rest = kinds.filter_map(|(name, kind)| {
-        let priced = accounts
-            .iter()
-            .find(|one| one.name == name)
-            .and_then(|one| one.priced_ns);
-        let rest = kind.share * cpu - priced.unwrap_or(0.0);
-        (rest > 0.0).then_some((&**name, rest, &kind.functions[..]))
-    });
+    let rest = kinds
+        .filter(|(name, _)| *name != ENTRY)
+        .filter_map(|(name, kind)| {
+            let account = accounts.iter().find(|one| one.name == name);
+            let sampled = account.and_then(|one| one.sampled_ns);
+            let priced = account.and_then(|one| one.priced_ns);
+            let rest = sampled.unwrap_or(kind.share * cpu) - priced.unwrap_or(0.0);
+            (rest > 0.0).then_some((&**name, rest, &kind.functions[..]))
+        });
     let mut rest: Vec<_> = rest.collect();
     rest.sort_by(|one, other| other.1.total_cmp(&one.1));
     rest

@@ -307,9 +307,18 @@ impl Bill {
             by_name.entry(&one.name).or_default().push((one, costs));
         }
         let cpu = self.cpu();
-        let sampled = |name: &str| {
-            let kind = self.sampled.as_ref()?.kernel.get(name)?;
-            Some(kind.share * cpu?)
+        let calls: f64 = self
+            .uses
+            .iter()
+            .filter(|one| is_call(&one.name))
+            .map(Use::mean)
+            .sum();
+        // The way in and out is the same for each call.
+        let sampled = |name: &str, number: f64| {
+            let kernel = &self.sampled.as_ref()?.kernel;
+            let share = |name: &str| kernel.get(name).map(|kind| kind.share);
+            let way = share(ENTRY).filter(|_| is_call(name)).unwrap_or(0.0);
+            Some((share(name)? + way * number / calls) * cpu?)
         };
         let accounts = by_name.into_iter().map(|(name, mut uses)| {
             let value = |costs: Option<f64>| costs.unwrap_or(0.0);
@@ -331,7 +340,7 @@ impl Bill {
                 is_lower_bound: uses
                     .iter()
                     .any(|(one, costs)| one.is_lower_bound || costs.is_none()),
-                sampled_ns: sampled(name),
+                sampled_ns: sampled(name, uses.iter().map(|(one, _)| one.mean()).sum()),
                 name,
                 uses,
             }
@@ -396,6 +405,9 @@ impl Sum {
 /// The name of page faults among the uses.
 pub const PAGE_FAULT: &str = "page fault";
 
+/// The name of the way into the kernel and back among what was sampled.
+pub const ENTRY: &str = "entry";
+
 /// The name of switches among them.
 pub const SWITCH: &str = "context switch";
 
@@ -405,8 +417,22 @@ fn is_call(name: &str) -> bool {
 
 /// Whether the bytes of a call are moved, not mapped.
 fn moves(name: &str) -> bool {
-    let maps = ["mmap", "munmap", "mremap", "mprotect", "madvise", "brk"];
-    is_call(name) && !maps.contains(&name)
+    const OF_MEMORY: [&str; 13] = [
+        "mmap",
+        "munmap",
+        "mremap",
+        "mprotect",
+        "madvise",
+        "msync",
+        "brk",
+        "clone",
+        "clone3",
+        "fork",
+        "vfork",
+        "execve",
+        "exit_group",
+    ];
+    is_call(name) && !OF_MEMORY.contains(&name)
 }
 
 /// How a sum of two bills differs.

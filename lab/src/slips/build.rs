@@ -30,7 +30,7 @@ fn main() -> std::io::Result<()> {
     syscost_sys::process::reset_settings();
     match std::env::args().nth(2) {
         Some(_) => syscost_harness::worker::print_about("0"),
-        None => syscost_harness::worker::run(syscost_benches::CATALOGUE),
+        None => syscost_harness::worker::run(&syscost_benches::CATALOGUE),
     }
 }
 "#;

@@ -107,19 +107,27 @@ enum Made {
     Above(&'static str),
     /// The first without the second.
     Difference(&'static str, &'static str),
+    /// A program in the place of one that has touched so many bytes, which are given back.
+    Execution(u64),
     /// Of rows that move so many bytes, between which it is interpolated.
     Sized(&'static [(u64, &'static str)]),
     /// Of a row that costs the same up to so many bytes.
     UpTo(u64, &'static str),
 }
 
-use Made::{Above, Difference, Of, Sized, UpTo};
+use Made::{Above, Difference, Execution, Of, Sized, UpTo};
 
 /// Bytes up to which a message costs what one of a hundred does.
 const SHORT: u64 = 4 << 10;
 
 /// Bytes up to which a mapping costs what one of 128 KiB does.
 const MAPPED: u64 = 256 << 10;
+
+/// Bytes of a page of the rows that say how many they touch.
+const PAGE: f64 = 4096.0;
+
+/// The rows of ends of processes, and how many pages these have.
+const EXITS: ((f64, &str), (f64, &str)) = ((100.0, "exit_100"), (10_000.0, "exit_10000"));
 
 /// Calls that do as little as the null call.
 const TRIVIAL: &[&str] = &[
@@ -167,6 +175,18 @@ pub fn price_of(one: &Use) -> Option<Priced> {
         Of(row) => (vec![(row, 1.0)], PriceBound::Exact),
         Above(row) => (vec![(row, 1.0)], PriceBound::LowerBound),
         Difference(row, without) => (vec![(row, 1.0), (without, -1.0)], PriceBound::LowerBound),
+        Execution(bytes) => {
+            let pages = bytes as f64 / PAGE;
+            let (few, many) = EXITS;
+            let share = pages / (many.0 - few.0);
+            let parts = [
+                ("vfork_exec", 1.0),
+                ("vfork", -1.0),
+                (many.1, share),
+                (few.1, -share),
+            ];
+            (parts.to_vec(), PriceBound::LowerBound)
+        }
         UpTo(most, row) if one.bytes.is_some_and(|bytes| bytes > most) => {
             (vec![(row, 1.0)], PriceBound::LowerBound)
         }
@@ -260,7 +280,7 @@ fn done(family: &str, one: &Use) -> Made {
         ("clone", Some("thread")) => Of("thread"),
         ("clone", Some("vfork")) | ("vfork", _) => Of("vfork"),
         ("clone", _) => Sized(&[(0, "fork"), (30 << 20, "fork_30M")]),
-        ("execve", _) => Difference("vfork_exec", "vfork"),
+        ("execve", _) => Execution(one.bytes.unwrap_or(0)),
         ("exit", _) => Difference("thread_join", "thread"),
         ("exit_group", _) => Sized(&[(100 << 12, "exit_100"), (10_000 << 12, "exit_10000")]),
         ("wait4", _) => Of("wait"),

@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
+use std::rc::Rc;
 
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
@@ -49,14 +50,14 @@ const AREAS: [&[Kind]; 5] = [
 ];
 
 static RETURNED: Witness = Witness::of("what each call returned", "its result");
-static OBJECT: Witness = Witness::of("what the call is made on", "fstat, getsockopt");
+static OBJECT: Witness = Witness::of("what the call is made on", "fstat, getsockopt, fcntl");
 
 /// A call in one state of what it is made on.
 pub(super) struct Kind {
     name: &'static str,
     call: Sysno,
     returns: Returns,
-    /// The kind of object that its descriptor refers to, if one makes the difference.
+    /// The kind of object that its descriptor refers to, if that makes the difference, and what is seen of it after.
     on: &'static str,
     /// Arguments that make it this call, by position and name.
     given: &'static [(usize, &'static str, ArgumentValue)],
@@ -180,6 +181,7 @@ impl Measured for BillCall {
             kind,
             displaced: self.displaced,
             on: String::new(),
+            after: Rc::default(),
         })
     }
 }
@@ -193,6 +195,8 @@ struct Bench<'p> {
     kind: &'static Kind,
     displaced: Bytes,
     on: String,
+    /// What is seen of the object after calls, if that makes the difference.
+    after: Rc<Cell<&'static str>>,
 }
 
 impl<'p> Bench<'p> {
@@ -249,7 +253,7 @@ impl<'p> Bench<'p> {
         judge()?;
         // As it must be, or there would be no outcome.
         outcome.observe(&RETURNED, kind.returns.text());
-        outcome.observe(&OBJECT, self.on);
+        outcome.observe(&OBJECT, self.on + self.after.get());
         Ok(outcome)
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct SampleProbes {
 const MOST_SHARED: f64 = 2.0;
 
 /// Probes that a task takes at most until one finds the core ours: what ran before slows the first ones, after a sleep the
-/// first two (Rocket Lake, 2026-11-29).
+/// first two (Granite Rapids, 2026-11-29).
 const MOST_PROBES: usize = 3;
 
 /// The slow-down, as a factor, that stands for a core of which is only known that it is shared.

@@ -15,7 +15,7 @@ const MIN_LOOKS: usize = 12;
 
 /// Ratios within this factor of each other are of states of a core that is ours, of which the usual one counts:
 /// a neighbour on the same core costs independent instructions 12 % and more (docs/lab/core-probes.md). Zen 4 showed
-/// another one for some moments, 6 % lower than the one that it shows for hours (2026-11-22); Rocket Lake shows two, 5 %
+/// another one for some moments, 6 % lower than the one that it shows for hours (2026-11-22); Granite Rapids shows two, 5 %
 /// apart, in turn (2026-11-29): with a limit between the two, half of the own probes were called shared. Where both cores
 /// showed 9 % more than that, they were shared (2026-11-23).
 pub const SAME_STATE: f64 = 1.08;

@@ -25,6 +25,8 @@ pub(crate) enum Bytes {
     Asked(usize),
     /// By so much the end of the heap has grown.
     Growth,
+    /// So much memory of the process was resident when it made the call, which copies or gives back what it has of that.
+    Resident,
 }
 
 /// What is to be known of a call.
@@ -106,6 +108,10 @@ const fn asks(call: Sysno, length: usize) -> Shape {
     Shape::of(call).bytes(Bytes::Asked(length))
 }
 
+const fn resident(call: Sysno) -> Shape {
+    Shape::of(call).bytes(Bytes::Resident)
+}
+
 const fn at(call: Sysno, flags: usize) -> Shape {
     Shape {
         on: On::FirstIfPathIsEmpty(flags),
@@ -131,8 +137,9 @@ const TABLE: &[Shape] = &[
     Shape::of(Sysno::BRK).bytes(Bytes::Growth),
     Shape::of(Sysno::OPEN).variant(|arguments| opened(arguments[1])),
     Shape::of(Sysno::OPENAT).variant(|arguments| opened(arguments[2])),
-    Shape::of(Sysno::CLONE).variant(cloned), Shape::of(Sysno::CLONE3).variant(cloned),
-    Shape::of(Sysno::FORK).variant(|_| Some(Variant::Process)), Shape::of(Sysno::VFORK).variant(|_| Some(Variant::Vfork)),
+    resident(Sysno::CLONE).variant(cloned), resident(Sysno::CLONE3).variant(cloned),
+    resident(Sysno::FORK).variant(|_| Some(Variant::Process)), resident(Sysno::VFORK).variant(|_| Some(Variant::Vfork)),
+    resident(Sysno::EXECVE), resident(Sysno::EXIT_GROUP),
     Shape::of(Sysno::FUTEX).variant(futex),
     acts(Sysno::FCNTL).variant(controlled),
     at(Sysno::NEWFSTATAT, 3), at(Sysno::STATX, 2), at(Sysno::EXECVEAT, 4),

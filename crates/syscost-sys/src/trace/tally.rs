@@ -155,7 +155,8 @@ pub struct Call {
     pub variant: Option<Variant>,
     /// The descriptor on which it acts: of sendfile, splice and copy_file_range, that which is written to.
     pub object: Option<Object>,
-    /// The [class](size_class) of the bytes that it moved or mapped: of successful calls that do.
+    /// The [class](size_class) of the bytes that it moved or mapped, of successful calls that do; of those that make, replace or
+    /// end a process, of the memory that it has.
     pub size: Option<u64>,
     /// How it ended.
     pub outcome: Outcome,

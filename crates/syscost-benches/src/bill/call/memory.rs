@@ -46,6 +46,7 @@ pub(super) const KINDS: &[Kind] = &[
 /// Bytes of a mapping.
 const LENGTH: usize = 128 << 10;
 
+/// The length that proves that a call is on a whole mapping, in bytes.
 const WHOLE: (usize, &str, ArgumentValue) = (1, "length", ArgumentValue::Always(LENGTH as u64));
 
 /// Bytes by which the C library has the heap grow.

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::rc::Rc;
 use std::sync::atomic::AtomicU32;
 
 use libc::{c_int, c_short};
@@ -38,12 +39,12 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of("fcntl_lock", Sysno::FCNTL, |bench| {
         lock(bench, libc::F_WRLCK, libc::F_UNLCK)
     })
-    .on("file")
+    .on("file, then locked")
     .given(&[LOCKS]),
     Kind::of("fcntl_unlock", Sysno::FCNTL, |bench| {
         lock(bench, libc::F_UNLCK, libc::F_WRLCK)
     })
-    .on("file")
+    .on("file, then free")
     .given(&[LOCKS]),
     Kind::of("ioctl_no_terminal", Sysno::IOCTL, ask_terminal)
         .on("file")
@@ -58,6 +59,11 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of("uname", Sysno::UNAME, uname),
 ];
 
+/// What is seen of a file after its lock was released, and set.
+const FREE: &str = ", then free";
+const LOCKED: &str = ", then locked";
+
+/// The command that sets a lock.
 const LOCKS: (usize, &str, ArgumentValue) =
     (1, "command", ArgumentValue::Always(libc::F_SETLK as u64));
 
@@ -171,26 +177,39 @@ fn get_flags(bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
 /// Sets a lock of this kind on a byte that only this process uses, not an audited copy of it, after one of the
 /// other kind.
 fn lock(bench: Bench<'_>, kind: c_int, before: c_int) -> Result<Outcome<'_>, Failure> {
+    let after = Rc::clone(&bench.after);
     on_file(bench, |bench, file| {
         let number = file.as_raw_fd() as usize;
-        let byte = Cell::new(0);
-        let set = |kind: c_int| {
-            let lock = libc::flock {
+        let (byte, is_set) = (Cell::new(0), Cell::new(false));
+        let ask = |command: c_int, kind: c_int| {
+            let mut lock = libc::flock {
                 l_type: kind as c_short,
                 l_whence: libc::SEEK_SET as c_short,
                 l_start: byte.get(),
                 l_len: 1,
                 l_pid: 0,
             };
-            let place = (&raw const lock).expose_provenance();
-            // SAFETY: the lock outlives the call, which only reads it.
-            answered(unsafe { syscall3(Sysno::FCNTL, number, libc::F_SETLK as usize, place) })
+            let place = (&raw mut lock).expose_provenance();
+            // SAFETY: the lock outlives the call.
+            answered(unsafe { syscall3(Sysno::FCNTL, number, command as usize, place) })?;
+            Ok::<c_int, Errno>(lock.l_type.into())
         };
         let prepare = || {
+            if is_set.replace(false) {
+                // A lock of the open file would conflict with one of the process.
+                let conflict = ask(libc::F_OFD_GETLK, libc::F_WRLCK).tried("fcntl")?;
+                after.set(match conflict == libc::F_UNLCK {
+                    true => FREE,
+                    false => LOCKED,
+                });
+            }
             byte.set(std::process::id().into());
-            set(before).tried("fcntl").map(drop)
+            ask(libc::F_SETLK, before).tried("fcntl").map(drop)
         };
-        bench.measure(prepare, || set(kind))
+        bench.measure(prepare, || {
+            is_set.set(true);
+            ask(libc::F_SETLK, kind).map(drop)
+        })
     })
 }
 

@@ -16,6 +16,7 @@ use super::{Bench, Kind, Returns, file, nothing};
 use crate::fs::entries::BUFFER_BYTES;
 use crate::syscall::subject::NULL;
 
+/// Bytes of a KiB.
 const KIB: usize = 1 << 10;
 
 pub(super) const KINDS: &[Kind] = &[

@@ -46,6 +46,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of("epoll_ctl", Sysno::EPOLL_CTL, epoll_ctl),
 ];
 
+/// What is sent, in bytes: a request or an answer of a small protocol.
 const MESSAGE: [u8; 100] = [b'x'; 100];
 
 /// Both ends of connections through the loopback interface, one after the other.

@@ -13,6 +13,8 @@ pub(super) struct Entered {
     /// `None` if there is nothing to know, or it is another table's.
     pub(super) shape: Option<&'static Shape>,
     pub(super) arguments: Arguments,
+    /// Memory of its process that is resident, in bytes, if that matters.
+    pub(super) resident: u64,
     /// The address of the instruction after it.
     pub(super) from: u64,
     /// Not if it was entered before the trace.
@@ -33,6 +35,7 @@ impl Entered {
             call,
             shape: None,
             arguments,
+            resident: 0,
             from,
             is_counted: true,
         }

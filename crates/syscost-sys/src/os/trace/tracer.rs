@@ -23,6 +23,8 @@ pub(super) struct Tracer<'a> {
     shapes: Vec<Option<&'static Shape>>,
     /// The end of each process's heap, once it has told.
     heaps: HashMap<u32, u64>,
+    /// Processes that were made by vfork and are in their parent's memory yet.
+    borrowing: HashSet<u32>,
     first: u32,
     /// Whether the program runs, not yet what starts it.
     is_started: bool,
@@ -49,6 +51,7 @@ impl<'a> Tracer<'a> {
             tasks: HashMap::new(),
             shapes: by_number(),
             heaps: HashMap::new(),
+            borrowing: HashSet::new(),
             first,
             is_started: false,
             killed: HashSet::new(),
@@ -219,7 +222,11 @@ impl<'a> Tracer<'a> {
                 }
             }
             // By clone with its flag, too.
-            libc::PTRACE_EVENT_VFORK => self.tally.vforks += 1,
+            libc::PTRACE_EVENT_VFORK => {
+                self.tally.vforks += 1;
+                self.borrowing
+                    .extend(ptrace::message(task).map(|child| child as u32));
+            }
             libc::PTRACE_EVENT_EXEC => self.executed(task),
             libc::PTRACE_EVENT_EXIT => {
                 if let Some(ending) = self.tasks.get_mut(&task) {
@@ -280,6 +287,9 @@ impl<'a> Tracer<'a> {
                 told[0] = ptrace::word(task, told[0]).unwrap_or(0);
             }
             entered.call.variant = shape.variant_of(&told);
+            if shape.bytes == Bytes::Resident && !self.borrowing.contains(&task) {
+                entered.resident = resident_bytes(task).unwrap_or(0);
+            }
             entered.call.object = shape
                 .descriptor(&told)
                 .and_then(|number| object::object(task, number));
@@ -321,7 +331,7 @@ impl<'a> Tracer<'a> {
             let _ = moved.send(Moved::now(group, from, result.cast_unsigned(), length));
         }
         match call.shape.map_or(Bytes::None, |shape| shape.bytes) {
-            Bytes::None => 0,
+            Bytes::None | Bytes::Resident => 0,
             Bytes::Moved => result.cast_unsigned(),
             Bytes::Asked(argument) => call.arguments[argument],
             Bytes::Growth => {
@@ -336,10 +346,14 @@ impl<'a> Tracer<'a> {
         if !entered.is_counted {
             return;
         }
-        let has_size = entered
-            .shape
-            .is_some_and(|shape| shape.bytes != Bytes::None);
-        let size = (has_size && outcome == Outcome::Ok).then(|| size_class(bytes));
+        let bytes = bytes.max(entered.resident);
+        let has_size = match entered.shape.map_or(Bytes::None, |shape| shape.bytes) {
+            Bytes::None => false,
+            Bytes::Resident => !matches!(outcome, Outcome::Failed(_)),
+            Bytes::Moved | Bytes::Asked(_) | Bytes::Growth => outcome == Outcome::Ok,
+        };
+        let size = has_size.then(|| size_class(bytes));
+        let bytes = if has_size { bytes } else { 0 };
         let call = Call {
             outcome,
             size,
@@ -361,6 +375,7 @@ impl<'a> Tracer<'a> {
             self.end_in(replaced.at);
         }
         self.heaps.remove(&task);
+        self.borrowing.remove(&task);
         if self.is_started {
             self.tally.execs += 1;
         } else {
@@ -379,6 +394,7 @@ impl<'a> Tracer<'a> {
         let at = self.tasks.remove(&task).map(|task| task.at);
         self.end_in(at.unwrap_or_default());
         self.heaps.remove(&task);
+        self.borrowing.remove(&task);
         if task == self.first {
             self.tally.end = Some(ExitStatus::from_raw(status));
             self.shared.has_ended.store(true, Relaxed);
@@ -404,4 +420,11 @@ impl<'a> Tracer<'a> {
             task.at = at;
         }
     }
+}
+
+/// The resident memory of a process, in bytes.
+fn resident_bytes(task: u32) -> Option<u64> {
+    let sizes = fs::read_to_string(format!("/proc/{task}/statm")).ok()?;
+    let pages: u64 = sizes.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
 }

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::process::Command as Program;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use syscost_benches::command::execute::checksum;
 use syscost_harness::commands::{Command, Said};
-use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Use};
+use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Sampled, SampledKind, Use};
 use syscost_sys::counters::{TaskId, TaskStat};
+use syscost_sys::sampling::{self, Symbols};
 use syscost_sys::trace::{self, Call, Options, Outcome, Tally};
-use syscost_sys::{cpu, files, process};
+use syscost_sys::{Unsupported, cpu, files, process};
 
 use super::{name, prices};
 use crate::Failed;
@@ -72,7 +74,51 @@ pub(super) fn started(arguments: &BillArguments, interrupted: &AtomicBool) -> Re
     }
     bill.uses = uses.all(tallies.len());
     judge(&mut bill, &tallies);
+    match sampled(&command, interrupted)? {
+        Ok(sampled) => bill.sampled = Some(sampled),
+        Err(why) => bill
+            .unknown
+            .push(format!("the time of each kind is not measured: {why}")),
+    }
     Ok(bill)
+}
+
+/// Where the CPU time of a run goes, by samples; or why these are not allowed.
+fn sampled(command: &Command, interrupted: &AtomicBool) -> Result<Result<Sampled, Unsupported>> {
+    let symbols = match Symbols::of_kernel() {
+        Ok(symbols) => Arc::new(symbols),
+        Err(why) => return Ok(Err(why)),
+    };
+    program::prepare(command)?;
+    let mut program = as_program(command)?;
+    // Some programs do less if nobody can read it.
+    program.stdout(files::in_memory("syscost-bill")?);
+    let until = Instant::now() + SLOWER * Duration::from_secs_f64(command.time_limit_s);
+    let ran = sampling::run(&mut program, sampling::PERIOD_NS, &symbols, || {
+        Instant::now() < until && !interrupted.load(Ordering::Relaxed)
+    });
+    let (profile, cpu_ns) = match ran {
+        Ok(ran) => (ran.profile, ran.cpu_ns),
+        Err(why) => return Ok(Err(Unsupported::new(why.to_string()))),
+    };
+    let samples = profile.samples();
+    let share = |number: u64| number as f64 / samples.max(1) as f64;
+    let kernel = profile.by_kind.iter().map(|(kind, found)| {
+        let functions = found.functions.iter();
+        let kind_found = SampledKind {
+            share: share(found.samples),
+            functions: functions
+                .map(|(name, number)| (name.clone(), share(*number)))
+                .collect(),
+        };
+        (kind.to_string(), kind_found)
+    });
+    Ok(Ok(Sampled {
+        samples,
+        cpu_ns: cpu_ns as f64,
+        user: share(profile.user),
+        kernel: kernel.collect(),
+    }))
 }
 
 /// What tells uses apart.
@@ -251,21 +297,8 @@ fn cpu_ns(pid: u32) -> Option<u64> {
 fn traced_run(command: &Command, interrupted: &AtomicBool) -> Result<(Tally, Said)> {
     program::prepare(command)?;
     let printed = files::in_memory("syscost-bill").context("making a file in memory")?;
-    let input = command.input.as_deref().unwrap_or("/dev/null".as_ref());
-    let mut program = Program::new(&command.file);
-    program
-        .arg0(&command.words[0])
-        .args(&command.words[1..])
-        .env_clear()
-        .envs(
-            command
-                .environment
-                .iter()
-                .filter_map(|pair| pair.split_once('=')),
-        )
-        .stdin(File::open(input).with_context(|| format!("opening {}", input.display()))?)
-        .stdout(printed.try_clone()?)
-        .stderr(files::in_memory("syscost-bill")?);
+    let mut program = as_program(command)?;
+    program.stdout(printed.try_clone()?);
     let until = Instant::now() + SLOWER * Duration::from_secs_f64(command.time_limit_s);
     let tally = trace::run(&mut program, &Options::default(), |progress| {
         Instant::now() < until && progress.tasks < MAX_TASKS && !interrupted.load(Ordering::Relaxed)
@@ -283,4 +316,23 @@ fn traced_run(command: &Command, interrupted: &AtomicBool) -> Result<(Tally, Sai
         printed: Some(printed),
     };
     Ok((tally, said))
+}
+
+/// A program as the command starts it, which prints nothing that anybody sees.
+fn as_program(command: &Command) -> Result<Program> {
+    let input = command.input.as_deref().unwrap_or("/dev/null".as_ref());
+    let mut program = Program::new(&command.file);
+    program
+        .arg0(&command.words[0])
+        .args(&command.words[1..])
+        .env_clear()
+        .envs(
+            command
+                .environment
+                .iter()
+                .filter_map(|pair| pair.split_once('=')),
+        )
+        .stdin(File::open(input).with_context(|| format!("opening {}", input.display()))?)
+        .stderr(files::in_memory("syscost-bill")?);
+    Ok(program)
 }
