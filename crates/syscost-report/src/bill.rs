@@ -17,16 +17,16 @@ use crate::sentence;
 use crate::tone::Tone;
 use crate::units::quantity;
 
-/// Accounts that are shown where not all are wanted: those below the twentieth are hardly ever a percent.
+/// Number of accounts that are shown where not all are wanted: those below the twentieth are hardly ever a percent.
 const MOST_SHOWN: usize = 20;
 
-/// Kinds of one account that are named below it.
+/// Number of kinds of one account that are named below it.
 const MOST_KINDS: usize = 4;
 
 /// The least part of all that is worth a word as a cause, as a share.
 const LEAST_CAUSE: f64 = 0.01;
 
-/// Differences that are named of each sum.
+/// Number of differences that are named of each sum.
 const MOST_DIFFERENT: usize = 12;
 
 /// A run's bill, and what it is to be seen beside.
@@ -298,7 +298,7 @@ fn notes(
         )));
     }
     if let Some(sampled) = &bill.sampled {
-        notes.extend(unexplained(sampled_rest(bill, accounts), cpu));
+        notes.extend(unexplained(&rest(bill, accounts), cpu));
         notes.push(Block::note(format!(
             "measured by {} samples of another run, which took {} of CPU time",
             sampled.samples,
@@ -320,49 +320,48 @@ fn notes(
     notes
 }
 
-/// What samples find in the kernel that no price stands for: its name, its time, its functions.
-fn sampled_rest<'b>(
-    bill: &'b Bill,
-    accounts: &[Account<'_>],
-) -> Vec<(&'b str, f64, &'b [(String, f64)])> {
+/// What samples find in the kernel that no price stands for.
+struct Rest<'b> {
+    name: &'b str,
+    ns: f64,
+    /// The kernel's functions in which it is spent.
+    functions: &'b [(String, f64)],
+}
+
+/// What no price explains, the largest first.
+fn rest<'b>(bill: &'b Bill, accounts: &[Account<'_>]) -> Vec<Rest<'b>> {
     let cpu = bill.cpu().unwrap_or(0.0);
     let kinds = bill.sampled.iter().flat_map(|sampled| &sampled.kernel);
-    let rest = kinds
-        .filter(|(name, _)| *name != ENTRY)
-        .filter_map(|(name, kind)| {
+    let kinds = kinds.filter(|(name, _)| *name != ENTRY);
+    let mut rest: Vec<Rest<'_>> = kinds
+        .map(|(name, kind)| {
             let account = accounts.iter().find(|one| one.name == name);
             let sampled = account.and_then(|one| one.sampled_ns);
             let priced = account.and_then(|one| one.priced_ns);
-            let rest = sampled.unwrap_or(kind.share * cpu) - priced.unwrap_or(0.0);
-            (rest > 0.0).then_some((&**name, rest, &kind.functions[..]))
-        });
-    let mut rest: Vec<_> = rest.collect();
-    rest.sort_by(|one, other| other.1.total_cmp(&one.1));
+            Rest {
+                name,
+                ns: sampled.unwrap_or(kind.share * cpu) - priced.unwrap_or(0.0),
+                functions: &kind.functions,
+            }
+        })
+        .collect();
+    rest.sort_by(|one, other| other.ns.total_cmp(&one.ns));
     rest
 }
 
-/// The largest of what no price explains, with the kernel's functions in which it is spent.
-fn unexplained(rest: Vec<(&str, f64, &[(String, f64)])>, cpu: f64) -> Option<Block> {
-    /// Kinds that are named, and functions of each.
+/// The largest of what no price explains, with functions of the kernel.
+fn unexplained(rest: &[Rest<'_>], cpu: f64) -> Option<Block> {
+    /// Number of kinds that are named, and of functions of each.
     const MOST: usize = 3;
     /// The least share of the CPU time that is worth a word.
     const LEAST: f64 = 0.01;
-    let named = rest
-        .iter()
-        .filter(|(_, ns, _)| *ns > LEAST * cpu)
-        .take(MOST)
-        .map(|(name, ns, functions)| {
-            let functions: Vec<&str> = functions
-                .iter()
-                .take(MOST)
-                .map(|(name, _)| &**name)
-                .collect();
-            format!(
-                "{name} {} ({})",
-                quantity(Unit::Nanoseconds, *ns),
-                functions.join(", ")
-            )
-        });
+    let large = rest.iter().filter(|one| one.ns > LEAST * cpu).take(MOST);
+    let named = large.map(|one| {
+        let functions = one.functions.iter().take(MOST);
+        let functions: Vec<&str> = functions.map(|(name, _)| &**name).collect();
+        let time = quantity(Unit::Nanoseconds, one.ns);
+        format!("{} {time} ({})", one.name, functions.join(", "))
+    });
     let named: Vec<String> = named.collect();
     (!named.is_empty()).then(|| Block::note(format!("not explained: {}", named.join("; "))))
 }
@@ -398,6 +397,13 @@ fn grouped(number: u64) -> String {
 /// The same counts at the prices of another run's machine: a range, and what matters most.
 fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Block> {
     let there = PriceList::of(other);
+    if there.columns().is_empty() {
+        let words = format!(
+            "no prices of {}: run `syscost run bill` there",
+            sentence::machine(other)
+        );
+        return vec![Block::Paragraph(Text::from(words).tone(Tone::Care))];
+    }
     let mut here_ns = 0.0;
     let mut lines: Vec<(String, f64, f64)> = Vec::new();
     let mut refused: Vec<String> = Vec::new();

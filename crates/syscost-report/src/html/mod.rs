@@ -37,6 +37,8 @@ use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
+use crate::bill::Billed;
+use crate::commands::readable;
 use crate::document::{self, Block};
 use crate::sentence;
 use crate::summary::Reference;
@@ -121,6 +123,14 @@ pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
                 section id="studies" aria-labelledby="title-studies" {
                     h2 id="title-studies" { "Studies: published experiments, repeated" }
                     (document::html(&options.studies))
+                }
+            }
+            @for run in runs {
+                @if let Some(bill) = &run.bill {
+                    section class="bill" {
+                        h2 { "What " (readable(&bill.command)) " asks of the kernel" }
+                        (document::html(&Billed::of(run).blocks()))
+                    }
                 }
             }
             @if are_runs_shown { (headline::section(&options.headline, runs)) }

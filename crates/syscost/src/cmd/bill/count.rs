@@ -13,6 +13,7 @@ use syscost_benches::command::execute::checksum;
 use syscost_harness::commands::{Command, Said};
 use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Sampled, SampledKind, Use};
 use syscost_sys::counters::{TaskId, TaskStat};
+use syscost_sys::raw::Sysno;
 use syscost_sys::sampling::{self, Symbols};
 use syscost_sys::trace::{self, Call, Options, Outcome, Tally};
 use syscost_sys::{Unsupported, cpu, files, process};
@@ -58,9 +59,8 @@ pub(super) fn started(arguments: &BillArguments, interrupted: &AtomicBool) -> Re
             ("involuntary", switches.involuntary_switches),
         ] {
             let switch = Key {
-                name: SWITCH.to_owned(),
                 variant: Some(variant.to_owned()),
-                ..Key::default()
+                ..Key::named(SWITCH)
             };
             uses.add(number, switch, count, 0);
         }
@@ -70,6 +70,8 @@ pub(super) fn started(arguments: &BillArguments, interrupted: &AtomicBool) -> Re
                 .push("it ends or prints otherwise where it is traced".to_owned());
         }
         uses.add_tally(number, &tally);
+        // The one that starts it, which is part of its time.
+        uses.add(number, Key::named(Sysno::EXECVE.name()), 1, 0);
         tallies.push(tally);
     }
     bill.uses = uses.all(tallies.len());
@@ -146,9 +148,8 @@ impl Uses {
             self.add(run, Key::of(call), count.calls, count.bytes);
         }
         let fault = |variant: &str| Key {
-            name: PAGE_FAULT.to_owned(),
             variant: Some(variant.to_owned()),
-            ..Key::default()
+            ..Key::named(PAGE_FAULT)
         };
         let mut seen = 0;
         for (kind, count) in tally.faults.iter().flat_map(|faults| &faults.by_kind) {
@@ -194,6 +195,13 @@ impl Uses {
 const IN_CALLS: &str = "in system calls";
 
 impl Key {
+    fn named(name: &str) -> Key {
+        Key {
+            name: name.to_owned(),
+            ..Key::default()
+        }
+    }
+
     fn of(call: &Call) -> Self {
         let name = match call.sysno() {
             Some(known) => known.to_string(),

@@ -72,7 +72,7 @@ const OBJECTS: Names = &[
     ("character device", "device"),
 ];
 
-fn known<'n>(names: Names, name: &'n str) -> &'n str {
+fn known(names: Names, name: &str) -> &str {
     let found = names.iter().find(|(counted, _)| *counted == name);
     found.map_or(name, |(_, basket)| basket)
 }
