@@ -5,7 +5,7 @@ use syscost_results::bill::{
     Account, Bill, Difference, DifferentPart, ENTRY, PAGE_FAULT, PriceList, Range, SWITCH, Sum,
     Use, differences,
 };
-use syscost_results::{Run, Unit};
+use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::TableOptions;
 use crate::commands::readable;
@@ -105,6 +105,7 @@ impl<'r> Billed<'r> {
         let listed = &accounts[..shown.min(accounts.len())];
         blocks.push(Block::Table(table(bill, listed)));
         blocks.extend(notes(bill, &accounts, shown, &prices, column));
+        blocks.extend(unmeasured(self.run));
         blocks.extend(
             self.other
                 .into_iter()
@@ -112,6 +113,23 @@ impl<'r> Billed<'r> {
         );
         blocks
     }
+}
+
+/// How many prices are missing, and why the first is.
+fn unmeasured(run: &Run) -> Option<Block> {
+    let missing: Vec<&Measurement> = run
+        .measurements
+        .iter()
+        .filter(|row| row.status != Status::Ok)
+        .collect();
+    let first = missing.first()?;
+    let words = format!(
+        "{} of {} prices were not measured: {}",
+        missing.len(),
+        run.measurements.len(),
+        sentence::no_number(first)
+    );
+    Some(Block::note(words))
 }
 
 /// The program, its time, and its counts in a sentence.
@@ -305,14 +323,18 @@ fn notes(
             time(sampled.cpu_ns)
         )));
     }
+    let is_bound = |one: &&Account<'_>| {
+        let mut uses = one.uses.iter();
+        uses.any(|(one, costs)| one.is_lower_bound && costs.is_some())
+    };
     let bounds: Vec<&str> = accounts
         .iter()
-        .filter(|one| one.is_lower_bound)
+        .filter(is_bound)
         .map(|one| one.name)
         .collect();
-    if !bounds.is_empty() && !columns.is_empty() {
+    if !bounds.is_empty() {
         notes.push(Block::note(format!(
-            "no row prices {}: at the price of a null call, a lower bound",
+            "no row is of all of {}: in part at the price of what does less, a lower bound (≥)",
             sentence::listed(&bounds, MOST_DIFFERENT)
         )));
     }
