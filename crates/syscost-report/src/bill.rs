@@ -1,10 +1,13 @@
 //! What a program asks of the kernel and what that costs, and how two such counts differ.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use syscost_results::bill::{
-    Account, Bill, Difference, DifferentPart, ENTRY, PAGE_FAULT, PriceList, Range, SWITCH, Sum,
-    Use, differences,
+    Account, Bill, Difference, DifferentPart, ENTRY, PAGE_FAULT, PriceList, PricedBy, Range,
+    SWITCH, Sum, Use, differences,
 };
+use syscost_results::run::Warning;
 use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::TableOptions;
@@ -15,7 +18,7 @@ use crate::document::{
 use crate::html::frame;
 use crate::sentence;
 use crate::tone::Tone;
-use crate::units::quantity;
+use crate::units::{interval, quantity};
 
 /// Number of accounts that are shown where not all are wanted: those below the twentieth are hardly ever a percent.
 const MOST_SHOWN: usize = 20;
@@ -90,7 +93,15 @@ impl<'r> Billed<'r> {
             let words = Text::of(Look::Tag, "refuted").with(Look::Plain, refuted);
             blocks.push(Block::Paragraph(words.tone(Tone::Bad)));
         }
+        let warnings = self.run.warnings.iter().filter(|one| !one.is_of_the_hour());
+        blocks.extend(warnings.map(|one| warned("", one)));
+        for (which, run) in [("earlier run: ", self.earlier), ("other run: ", self.other)] {
+            let warnings = run.into_iter().flat_map(|run| &run.warnings);
+            let warnings = warnings.filter(|one| !one.is_of_the_hour());
+            blocks.extend(warnings.map(|one| warned(which, one)));
+        }
         if let Some(before) = self.earlier.and_then(|run| run.bill.as_deref()) {
+            blocks.extend(times(before, bill).map(Block::paragraph));
             let sums = differences(before, bill);
             blocks.extend(sums.iter().map(|one| Block::Paragraph(sum(one))));
         }
@@ -113,6 +124,27 @@ impl<'r> Billed<'r> {
         );
         blocks
     }
+}
+
+/// What was seen of how a run was set up.
+fn warned(which: &str, warning: &Warning) -> Block {
+    let words = Text::of(Look::Tag, format!("{which}{}", warning.code));
+    Block::Paragraph(words.with(Look::Plain, &warning.message).tone(Tone::Care))
+}
+
+/// The CPU time of an earlier bill and of this one, and whether they are of one program.
+fn times(before: &Bill, after: &Bill) -> Option<String> {
+    let ends = |bill: &Bill| {
+        let all = bill.cpu_ns.iter().copied();
+        let low = all.clone().reduce(f64::min)?;
+        Some(interval(Unit::Nanoseconds, low, all.reduce(f64::max)?))
+    };
+    let of = match before.command == after.command {
+        true => String::new(),
+        false => format!(" of another program, {}", readable(&before.command)),
+    };
+    let (earlier, now) = ends(before).zip(ends(after))?;
+    Some(format!("CPU time: {now}, before {earlier}{of}"))
 }
 
 /// How many prices are missing, and why the first is.
@@ -175,7 +207,8 @@ fn table(bill: &Bill, accounts: &[Account<'_>]) -> Table {
     if is_sampled {
         columns.push(Column::right("measured"));
     }
-    columns.push(Column::left("share of the CPU time").rank(1));
+    columns.push(Column::right("of CPU time").rank(1));
+    columns.push(Column::plot(html! {}));
     let cpu = bill.cpu().unwrap_or(0.0);
     let row = |one: &Account<'_>| {
         let time =
@@ -196,11 +229,14 @@ fn table(bill: &Bill, accounts: &[Account<'_>]) -> Table {
         if is_sampled {
             cells.push(time(one.sampled_ns).into());
         }
-        cells.push(match cpu > 0.0 && weight > 0.0 {
-            true => Text::drawn(
-                format!("{:4.1} %", 100.0 * weight / cpu),
-                bar(weight / most, weight / cpu),
-            ),
+        let (share, length) = (weight / cpu, weight / most);
+        let is_known = share.is_finite() && weight > 0.0;
+        cells.push(match is_known {
+            true => format!("{:.1} %", 100.0 * share).into(),
+            false => Text::default(),
+        });
+        cells.push(match weight > 0.0 {
+            true => Text::drawn("", bar(length)),
             false => Text::default(),
         });
         let mut row = Row::new(Text::of(Look::Code, one.name), cells);
@@ -217,13 +253,12 @@ fn table(bill: &Bill, accounts: &[Account<'_>]) -> Table {
     }
 }
 
-/// A bar of this length, 0 to 1, and the share that it stands for.
-fn bar(length: f64, share: f64) -> Markup {
-    let width = format!("{:.1}", 120.0 * length.clamp(0.0, 1.0));
+/// A bar of this length, 0 to 1.
+fn bar(length: f64) -> Markup {
+    let width = format!("{:.1}", 160.0 * length.clamp(0.0, 1.0));
     html! {
-        svg class="sparkline" viewBox="0 0 160 16" role="img" aria-label={ (format!("{:.1} %", 100.0 * share)) } {
-            rect x="0" y="3" width=(width) height="10" class="bar s0" {}
-            text x=(format!("{:.1}", 124.0 * length.clamp(0.0, 1.0) + 3.0)) y="13" { (format!("{:.1} %", 100.0 * share)) }
+        svg class="sparkline" viewBox="0 0 160 24" aria-hidden="true" {
+            rect x="0" y="7" width=(width) height="12" class="bar s0" {}
         }
     }
 }
@@ -299,24 +334,25 @@ fn notes(
                 percent(total, cpu)
             ),
         };
-        let ends = [columns.first(), columns.last()]
-            .map(|end| end.map_or(0.0, |end| prices.total(bill, *end)));
         let between = bill
             .between_entries_ns(prices)
             .map_or_else(String::new, |ns| {
-                format!(": it works for {} between two entries", time(ns))
+                format!(", since it works for {} between two entries", time(ns))
             });
+        let others = columns.iter().filter(|other| **other != column);
+        let others =
+            others.map(|other| format!("; {} {}", time(prices.total(bill, *other)), state(*other)));
         notes.push(Block::paragraph(said));
         notes.push(Block::note(format!(
-            "each operation at the price that it has here after {} of other data were read{between}; {} with none, {} with {}",
-            size(column),
-            time(ends[0]),
-            time(ends[1]),
-            columns.last().map_or_else(String::new, |end| size(*end))
+            "each operation at the price that it has here {}{between}{}",
+            state(column),
+            others.collect::<String>()
         )));
     }
     if let Some(sampled) = &bill.sampled {
-        notes.extend(unexplained(&rest(bill, accounts), cpu));
+        if !columns.is_empty() {
+            notes.extend(unexplained(&rest(bill, accounts), cpu));
+        }
         notes.push(Block::note(format!(
             "measured by {} samples of another run, which took {} of CPU time",
             sampled.samples,
@@ -388,12 +424,14 @@ fn unexplained(rest: &[Rest<'_>], cpu: f64) -> Option<Block> {
     (!named.is_empty()).then(|| Block::note(format!("not explained: {}", named.join("; "))))
 }
 
-/// A number of bytes, as rows have it.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0 => "none".to_owned(),
-        bytes if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
-        bytes => format!("{} KiB", bytes >> 10),
+/// What the caches hold where so many bytes are displaced, in words.
+fn state(displaced: u64) -> String {
+    match displaced {
+        0 => "with warm caches".to_owned(),
+        bytes => format!(
+            "after {} of other data",
+            quantity(Unit::Bytes, bytes as f64)
+        ),
     }
 }
 
@@ -426,61 +464,83 @@ fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Bloc
         );
         return vec![Block::Paragraph(Text::from(words).tone(Tone::Care))];
     }
-    let mut here_ns = 0.0;
-    let mut lines: Vec<(String, f64, f64)> = Vec::new();
-    let mut refused: Vec<String> = Vec::new();
-    for one in &bill.uses {
-        let both = prices.price(one, column).zip(there.price(one, column));
-        let Some((here, there)) = both else {
+    let is_of_files = |one: &Use| one.priced_by.iter().any(|by| by.is_of_files);
+    let both = |one: &Use, column: u64| {
+        let pair = prices.price(one, column).zip(there.price(one, column))?;
+        Some([pair.0 * one.mean(), pair.1 * one.mean()])
+    };
+    let uses = || bill.uses.iter().filter(|one| !is_of_files(one));
+    let all_in = |column: u64| {
+        let pairs = uses().filter_map(|one| both(one, column));
+        pairs.fold([0.0; 2], |sum, pair| [sum[0] + pair[0], sum[1] + pair[1]])
+    };
+    let [here_ns, there_ns] = all_in(column);
+    let mut lines: Vec<(&str, f64, f64)> = Vec::new();
+    for one in uses() {
+        let Some([here, there]) = both(one, column) else {
             continue;
         };
-        if one.priced_by.iter().any(|by| by.is_of_files) {
-            refused.push(one.name.clone());
-            continue;
-        }
-        here_ns += here * one.mean();
         match lines.iter_mut().find(|(name, ..)| *name == one.name) {
-            Some((_, sum_here, sum_there)) => {
-                *sum_here += here * one.mean();
-                *sum_there += there * one.mean();
-            }
-            None => lines.push((one.name.clone(), here * one.mean(), there * one.mean())),
+            Some(line) => (line.1, line.2) = (line.1 + here, line.2 + there),
+            None => lines.push((&one.name, here, there)),
         }
     }
     let time = |ns: f64| quantity(Unit::Nanoseconds, ns);
-    let there_in = |column: u64| -> f64 {
-        let uses = bill
-            .uses
-            .iter()
-            .filter(|one| one.priced_by.iter().all(|by| !by.is_of_files));
-        uses.filter_map(|one| Some(there.price(one, column)? * one.mean()))
-            .sum()
-    };
-    let columns = there.columns();
-    let ends = [columns.first(), columns.last()].map(|end| end.map_or(0.0, |end| there_in(*end)));
+    let refused: BTreeSet<&str> = bill
+        .uses
+        .iter()
+        .filter(|one| is_of_files(one))
+        .map(|one| &*one.name)
+        .collect();
     lines.sort_by(|one, other| (other.2 - other.1).abs().total_cmp(&(one.2 - one.1).abs()));
     let causes: Vec<String> = lines
         .iter()
         .filter(|(_, here, there)| (there - here).abs() > LEAST_CAUSE * here_ns)
         .map(|(name, here, there)| format!("{name} {} instead of {}", time(*there), time(*here)))
         .collect();
+    let ratios = prices.columns().into_iter().map(|column| {
+        let [here, there] = all_in(column);
+        there / here
+    });
+    let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
+    let ends =
+        [f64::min as fn(f64, f64) -> f64, f64::max].map(|end| ratios.iter().copied().reduce(end));
+    let between = match ends {
+        [Some(low), Some(high)] => {
+            format!(", {low:.2} to {high:.2} times by how much is displaced")
+        }
+        _ => String::new(),
+    };
     let mut blocks = vec![Block::paragraph(format!(
-        "on {}: {} to {} instead of {} for the same",
+        "at the prices of {} ({}): {} instead of {} for what is priced on both sides and no work on files{between}",
+        other.id,
         sentence::machine(other),
-        time(ends[0]),
-        time(ends[1]),
+        time(there_ns),
         time(here_ns)
     ))];
+    let null = Use {
+        counts: vec![1],
+        priced_by: vec![PricedBy::of_null_call()],
+        ..Use::default()
+    };
+    if let Some([here, there]) = both(&null, 0) {
+        blocks.push(Block::paragraph(format!(
+            "the way into the kernel and back, which each call pays: {} instead of {}, {} for all calls",
+            time(there),
+            time(here),
+            time((there - here) * bill.calls()),
+        )));
+    }
     if !causes.is_empty() {
         blocks.push(Block::paragraph(format!(
             "most of that: {}",
             sentence::listed(&causes, MOST_DIFFERENT)
         )));
     }
-    refused.dedup();
     if !refused.is_empty() {
+        let refused: Vec<&str> = refused.into_iter().collect();
         blocks.push(Block::note(format!(
-            "not said of {}: what that costs depends on the file system and what is in it",
+            "not said of {}: what work on files costs depends on the file system and what is in it",
             sentence::listed(&refused, MOST_DIFFERENT)
         )));
     }
@@ -497,7 +557,11 @@ fn sum(one: &Difference) -> Text {
         } else {
             "; they vary from run to run"
         };
-        return Text::from(format!("{name}: as before, {}{unsure}", range(after)));
+        return Text::from(format!(
+            "{name}: as before, {} (before {}){unsure}",
+            range(after),
+            range(before)
+        ));
     }
     let growth = match before.low {
         0 => "all new".to_owned(),
@@ -512,7 +576,7 @@ fn sum(one: &Difference) -> Text {
         .with(
             Look::Plain,
             format!(
-                "{} ({} to {})",
+                "{} (before {}, now {})",
                 sentence::listed(&parts, MOST_DIFFERENT),
                 range(before),
                 range(after)

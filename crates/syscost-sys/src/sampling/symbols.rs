@@ -48,6 +48,8 @@ impl Symbols {
             let is_code = matches!(words.next()?, "t" | "T" | "w" | "W");
             let name = words.next()?;
             let name = name.split_once('.').map_or(name, |(name, _)| name);
+            // What lies behind the kernel's own functions is in no list: programs for its BPF machine, such as seccomp filters.
+            let name = if name == "_einittext" { "(BPF)" } else { name };
             (is_code && start != 0).then(|| Function {
                 start,
                 name: name.into(),

@@ -12,7 +12,6 @@ use anyhow::{Context, Result};
 use syscost_benches::command::execute::checksum;
 use syscost_harness::commands::{Command, Said};
 use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Sampled, SampledKind, Use};
-use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::raw::Sysno;
 use syscost_sys::sampling::{self, Symbols};
 use syscost_sys::trace::{self, Call, Options, Outcome, Tally};
@@ -263,7 +262,6 @@ pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Re
         .map(str::to_owned)
         .collect::<Vec<_>>();
     let until = Instant::now() + time;
-    let cpu_before = cpu_ns(pid);
     let begun = Instant::now();
     let tally = trace::attach(pid, &Options::default(), |progress| {
         !progress.has_ended && Instant::now() < until && !interrupted.load(Ordering::Relaxed)
@@ -271,34 +269,19 @@ pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Re
     .map_err(|why| Failed::Usage(why.to_string()))?;
     let mut uses = Uses::default();
     uses.add_tally(0, &tally);
-    let used = cpu_before
-        .zip(cpu_ns(pid))
-        .map(|(before, after)| (after - before) as f64);
     let mut bill = Bill {
-        command: name(&words),
-        cpu_ns: used.into_iter().collect(),
+        command: match words.is_empty() {
+            true => format!("process {pid}"),
+            false => name(&words),
+        },
         wall_ns: vec![begun.elapsed().as_nanos() as f64],
         uses: uses.all(1),
         ..Bill::default()
     };
     bill.unknown
-        .push("its CPU time is that of the traced process: each call stopped it twice".to_owned());
+        .push("its CPU time is not told: each call stopped it twice".to_owned());
     judge(&mut bill, &[tally]);
     Ok(bill)
-}
-
-/// The CPU time of the threads that a process has, in ns.
-fn cpu_ns(pid: u32) -> Option<u64> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-    let threads = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
-    let of_thread = |thread: u32| {
-        let id = TaskId {
-            process: pid,
-            thread,
-        };
-        TaskStat::of(id).and_then(|task| task.read()).ok()?.run_ns
-    };
-    threads.map(of_thread).sum()
 }
 
 /// Runs a program once under the tracer; what it ended with and printed must be as it was without.

@@ -76,8 +76,12 @@ fn with_bill(name: Option<&str>) -> Result<Option<Run>> {
         return Ok(None);
     };
     let run = kept::run(name)?;
-    match run.bill {
-        Some(_) => Ok(Some(run)),
+    match &run.bill {
+        Some(bill) if bill.refuted.is_empty() => Ok(Some(run)),
+        Some(_) => Err(Failed::Usage(format!(
+            "the counts of run {name} are refuted: syscost show {name}"
+        ))
+        .into()),
         None => Err(Failed::Usage(format!(
             "run {name} has no counts of a program: it is none of `syscost bill`"
         ))
@@ -94,11 +98,21 @@ fn code(run: &Run, earlier: Option<&Run>, arguments: &BillArguments) -> u8 {
         return exit::DONE;
     };
     let all = differences(before, bill);
-    let fails = arguments.fail_on.iter().any(|gate| {
-        let sum = all.iter().find(|one| one.of == gate.of);
-        sum.is_some_and(|sum| sum.exact_growth() > gate.most)
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let judged = arguments.fail_on.iter().filter_map(|gate| {
+        let sum = all.iter().find(|one| one.of == gate.of)?;
+        let (name, most) = (gate.of.name(), percent(gate.most));
+        let grew = sum.certain_growth();
+        if grew > gate.most {
+            say!("gate failed: {name} grew by {} or more, beyond {most}", percent(grew));
+            return Some(exit::GATE);
+        }
+        (sum.likely_growth() > gate.most).then(|| {
+            say!("the gate cannot tell whether {name} grew by more than {most}: they vary too much from run to run");
+            exit::FAILURE
+        })
     });
-    if fails { exit::GATE } else { exit::DONE }
+    judged.max().unwrap_or(exit::DONE)
 }
 
 /// The run of a bill, with the rows that price it if that is wanted.

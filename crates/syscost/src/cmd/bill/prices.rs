@@ -90,6 +90,8 @@ pub(super) fn rows(bill: &Bill) -> Vec<Row> {
         .iter()
         .filter(matters)
         .flat_map(|one| &one.priced_by);
+    let null = PricedBy::of_null_call();
+    let rows = rows.chain([&null]);
     let wanted: BTreeSet<(&str, &str)> = rows.map(|by| (&*by.row, &*by.of)).collect();
     let columns: Vec<String> = bill
         .possible_columns()
