@@ -93,12 +93,18 @@ impl<'r> Billed<'r> {
             let words = Text::of(Look::Tag, "refuted").with(Look::Plain, refuted);
             blocks.push(Block::Paragraph(words.tone(Tone::Bad)));
         }
-        let warnings = self.run.warnings.iter().filter(|one| !one.is_of_the_hour());
-        blocks.extend(warnings.map(|one| warned("", one)));
-        for (which, run) in [("earlier run: ", self.earlier), ("other run: ", self.other)] {
-            let warnings = run.into_iter().flat_map(|run| &run.warnings);
-            let warnings = warnings.filter(|one| !one.is_of_the_hour());
-            blocks.extend(warnings.map(|one| warned(which, one)));
+        let sides = [("earlier run", self.earlier), ("other run", self.other)];
+        for (which, other) in sides {
+            let Some(other) = other else { continue };
+            let one_sided = |of: &'r Run, than: &'r Run| {
+                let known =
+                    |one: &&Warning| than.warnings.iter().any(|other| other.code == one.code);
+                lasting(of).filter(move |one| !known(one))
+            };
+            let there =
+                one_sided(other, self.run).map(|one| warned(&format!("{which} only, "), one));
+            let here = one_sided(self.run, other).map(|one| warned("this run only, ", one));
+            blocks.extend(there.chain(here));
         }
         if let Some(before) = self.earlier.and_then(|run| run.bill.as_deref()) {
             blocks.extend(times(before, bill).map(Block::paragraph));
@@ -118,6 +124,9 @@ impl<'r> Billed<'r> {
         blocks.extend(notes(bill, &accounts, shown, &prices, column));
         blocks.extend(unmeasured(self.run));
         blocks.extend(
+            lasting(self.run).map(|one| Block::note(format!("{}: {}", one.code, one.message))),
+        );
+        blocks.extend(
             self.other
                 .into_iter()
                 .flat_map(|other| beside(bill, &prices, other, column)),
@@ -126,7 +135,12 @@ impl<'r> Billed<'r> {
     }
 }
 
-/// What was seen of how a run was set up.
+/// What was seen of how a run was set up, not of its hour.
+fn lasting(run: &Run) -> impl Iterator<Item = &Warning> {
+    let warnings = run.warnings.iter();
+    warnings.filter(|one| !one.is_of_the_hour())
+}
+
 fn warned(which: &str, warning: &Warning) -> Block {
     let words = Text::of(Look::Tag, format!("{which}{}", warning.code));
     Block::Paragraph(words.with(Look::Plain, &warning.message).tone(Tone::Care))
@@ -180,12 +194,16 @@ fn heading(bill: &Bill) -> Text {
             high: counts.iter().copied().max().unwrap_or(0),
         }
     };
+    let during = match (bill.cpu(), bill.wall_ns.first()) {
+        (None, Some(ns)) => format!("in {}", quantity(Unit::Nanoseconds, *ns)),
+        _ => "in a run".to_owned(),
+    };
     let calls = sum(|one| one.name != PAGE_FAULT && one.name != SWITCH);
     let faults = sum(|one| one.name == PAGE_FAULT);
     Text::of(Look::Tag, name).with(
         Look::Plain,
         format!(
-            "{times} {} system calls, {} page faults in a run",
+            "{times} {} system calls, {} page faults {during}",
             range(calls),
             range(faults)
         ),
@@ -279,15 +297,20 @@ fn kinds(account: &Account<'_>) -> Option<String> {
             None => by_words.push((words, one.mean(), *costs)),
         }
     }
+    let times = |number: f64| match number < 1.0 {
+        true => format!("{number:.1}"),
+        false => format!("{number:.0}"),
+    };
     let named: Vec<String> = by_words
         .iter()
         .map(
             |(words, number, costs)| match costs.filter(|_| *number > 0.0) {
                 Some(costs) => format!(
-                    "{words} {number:.0} at {}",
+                    "{words} {} at {}",
+                    times(*number),
                     quantity(Unit::Nanoseconds, costs / number)
                 ),
-                None => format!("{words} {number:.0}"),
+                None => format!("{words} {}", times(*number)),
             },
         )
         .collect();
@@ -327,12 +350,13 @@ fn notes(
                     time(cpu - kernel)
                 )
             }
-            None => format!(
+            None if cpu > 0.0 => format!(
                 "priced: {} of {} of CPU time, {}",
                 time(total),
                 time(cpu),
                 percent(total, cpu)
             ),
+            None => format!("priced: {}", time(total)),
         };
         let between = bill
             .between_entries_ns(prices)
@@ -606,4 +630,106 @@ fn different(part: &DifferentPart, of: Sum) -> String {
         _ => "",
     };
     format!("{} {sign}{number}{remark}", part.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_results::fixture::{row, run};
+
+    /// A program that makes each of these calls so often, at the prices that they have here, in ns.
+    fn billed(calls: &[(&str, &[u64], Option<f64>)]) -> Run {
+        let priced = |(name, _, ns): &(&str, &[u64], Option<f64>)| {
+            let ns = (*ns)?;
+            let mut row = row(
+                &format!("bill.call{{call={name},displaced=0}}"),
+                vec![vec![ns]],
+            );
+            row.id = "bill.call".to_owned();
+            let case = [("call", *name), ("displaced", "0")];
+            row.case = case
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into();
+            row.estimate.median = Some(ns);
+            Some(row)
+        };
+        let used = |(name, counts, _): &(&str, &[u64], Option<f64>)| Use {
+            name: (*name).to_owned(),
+            counts: counts.to_vec(),
+            priced_by: vec![PricedBy {
+                of: (*name).to_owned(),
+                ..PricedBy::of_null_call()
+            }],
+            ..Use::default()
+        };
+        let bill = Bill {
+            command: "a b".to_owned(),
+            cpu_ns: vec![2e6, 2e6],
+            uses: calls.iter().map(used).collect(),
+            ..Bill::default()
+        };
+        let mut run = run("r", calls.iter().filter_map(priced).collect());
+        run.bill = Some(Box::new(bill));
+        run
+    }
+
+    fn text(billed: &Billed<'_>) -> String {
+        let options = TableOptions {
+            width: 400,
+            ..TableOptions::default()
+        };
+        billed.text(&options)
+    }
+
+    #[test]
+    fn what_is_priced_is_told_with_its_share_of_the_time() {
+        let run = billed(&[("null", &[1000, 1000], Some(100.0)), ("brk", &[7, 9], None)]);
+        let said = text(&Billed::of(&run));
+        assert!(said.contains("1,007 to 1,009 system calls"), "{said}");
+        assert!(
+            said.contains("priced: 100 µs of 2.00 ms of CPU time, 5 %"),
+            "{said}"
+        );
+        assert!(!said.contains("not explained"), "{said}");
+    }
+
+    #[test]
+    fn what_grew_and_how_the_runs_were_set_up_is_told() {
+        let before = billed(&[("null", &[532, 538], None), ("brk", &[5, 5], None)]);
+        let mut after = billed(&[("null", &[1033, 1037], None), ("brk", &[5, 5], None)]);
+        let warning = Warning {
+            code: "seccomp".to_owned(),
+            message: "each call pays for a filter".to_owned(),
+            advice: String::new(),
+        };
+        after.warnings.push(warning);
+        let said = text(&Billed {
+            earlier: Some(&before),
+            ..Billed::of(&after)
+        });
+        let grown = "calls: null +495 (before 537 to 543, now 1,038 to 1,042)";
+        assert!(said.contains(grown), "{said}");
+        assert!(said.contains("this run only, seccomp: each call"), "{said}");
+    }
+
+    #[test]
+    fn beside_another_machine_both_sides_are_of_the_same_rows() {
+        let here = billed(&[("null", &[1000], Some(100.0)), ("brk", &[10], Some(500.0))]);
+        let there = billed(&[("null", &[1], Some(150.0))]);
+        let said = text(&Billed {
+            other: Some(&there),
+            ..Billed::of(&here)
+        });
+        assert!(said.contains("150 µs instead of 100 µs"), "{said}");
+        assert!(
+            said.contains("150 ns instead of 100 ns, 50.5 µs for all calls"),
+            "{said}"
+        );
+        let unpriced = billed(&[("null", &[1], None)]);
+        let said = text(&Billed {
+            other: Some(&unpriced),
+            ..Billed::of(&here)
+        });
+        assert!(said.contains("no prices of"), "{said}");
+    }
 }

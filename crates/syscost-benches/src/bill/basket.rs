@@ -185,7 +185,11 @@ pub fn price_of(one: &Use) -> Option<Priced> {
                 (many.1, share),
                 (few.1, -share),
             ];
-            (parts.to_vec(), PriceBound::LowerBound)
+            let is_part = |(_, times): &(&str, f64)| *times != 0.0;
+            (
+                parts.into_iter().filter(is_part).collect(),
+                PriceBound::LowerBound,
+            )
         }
         UpTo(most, row) if one.bytes.is_some_and(|bytes| bytes > most) => {
             (vec![(row, 1.0)], PriceBound::LowerBound)

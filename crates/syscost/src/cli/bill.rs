@@ -33,7 +33,7 @@ pub struct BillArguments {
     )]
     pub command: Vec<String>,
     /// Count what this process and its threads do, while they run
-    #[arg(long, value_name = "PID", conflicts_with_all = ["command", "prepare", "input", "runs"])]
+    #[arg(long, value_name = "PID", conflicts_with_all = ["command", "prepare", "input", "runs", "fail_on"])]
     pub pid: Option<u32>,
     /// For how many seconds
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10", requires = "pid")]

@@ -1,7 +1,7 @@
 //! Commands of a user's own: what is started, and the first run of each.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -89,6 +89,9 @@ pub(super) fn run(
 ) -> Result<execute::Run> {
     prepare(command)?;
     let ran = execute::run(command, None, cpus, Some(interrupted), None);
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Failed::Interrupted.into());
+    }
     Ok(ran.map_err(|why| failed(command, &why.to_string()))?)
 }
 
@@ -100,7 +103,8 @@ pub(super) fn prepare(command: &Command) -> Result<(), Failed> {
     execute::prepare(command).map_err(|why| failed(command, &why.to_string()))
 }
 
-fn failed(command: &Command, why: &str) -> Failed {
+/// What is to be said of a command that cannot be measured.
+pub(super) fn failed(command: &Command, why: &str) -> Failed {
     Failed::Usage(format!("`{}`: {why}", render::readable(&command.name)))
 }
 

@@ -37,11 +37,6 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
         return Err(Failed::Interrupted.into());
     }
     let run = priced(bill, arguments, &store, &interrupted)?;
-    if !arguments.no_save {
-        let text = serde_json::to_vec_pretty(&run)?;
-        let path = super::run::keep(&store, &run, &text, arguments.tag.as_deref())?;
-        note!("saved to {}", path.display());
-    }
     let billed = Billed {
         run: &run,
         earlier: earlier.as_ref(),
@@ -63,6 +58,11 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
         }
     };
     super::print(&written)?;
+    if !arguments.no_save {
+        let text = serde_json::to_vec_pretty(&run)?;
+        let path = super::run::keep(&store, &run, &text, arguments.tag.as_deref())?;
+        note!("saved to {}", path.display());
+    }
     if interrupted.load(Ordering::Relaxed) {
         say!("interrupted");
         return Ok(exit::INTERRUPTED);
@@ -97,6 +97,11 @@ fn code(run: &Run, earlier: Option<&Run>, arguments: &BillArguments) -> u8 {
     let Some(before) = earlier.and_then(|run| run.bill.as_deref()) else {
         return exit::DONE;
     };
+    let is_of_one = |bill: &Bill| bill.cpu_ns.len() < 2;
+    if !arguments.fail_on.is_empty() && (is_of_one(before) || is_of_one(bill)) {
+        say!("the gate cannot tell: one run shows nothing of what varies from run to run");
+        return exit::FAILURE;
+    }
     let all = differences(before, bill);
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let judged = arguments.fail_on.iter().filter_map(|gate| {
@@ -117,13 +122,16 @@ fn code(run: &Run, earlier: Option<&Run>, arguments: &BillArguments) -> u8 {
 
 /// The run of a bill, with the rows that price it if that is wanted.
 fn priced(
-    bill: Bill,
+    mut bill: Bill,
     arguments: &BillArguments,
     store: &Store,
     interrupted: &AtomicBool,
 ) -> Result<Run> {
     let is_counted_only =
         arguments.counts_only || arguments.against.is_some() || !bill.refuted.is_empty();
+    if !is_counted_only && arguments.pid.is_none() {
+        count::sample(&mut bill, arguments, interrupted)?;
+    }
     let rows = if is_counted_only {
         Vec::new()
     } else {
