@@ -63,7 +63,7 @@ impl<'r> Billed<'r> {
 
     /// As Markdown.
     pub fn markdown(&self) -> String {
-        marked(&self.blocks(), None)
+        marked(&self.whole(), None)
     }
 
     /// As a page, with a bar for each kind.
@@ -71,7 +71,7 @@ impl<'r> Billed<'r> {
         let command = self.run.bill.as_ref().map_or("", |bill| &bill.command);
         let title = format!("What {} asks of the kernel", readable(command));
         let below = html! { p { (sentence::machine(self.run)) } };
-        let sections = html! { section id="bill" { (written(&self.blocks())) } };
+        let sections = html! { section id="bill" { (written(&self.whole())) } };
         frame(
             &title,
             &below,
@@ -79,6 +79,14 @@ impl<'r> Billed<'r> {
             &sections,
             &self.run.tool.version,
         )
+    }
+
+    fn whole(&self) -> Vec<Block> {
+        let verbose = Billed {
+            is_verbose: true,
+            ..*self
+        };
+        verbose.blocks()
     }
 
     /// For any medium: how the counts differ, what each kind costs, and what it would there.

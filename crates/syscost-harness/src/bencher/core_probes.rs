@@ -36,10 +36,6 @@ pub(super) struct SampleProbes {
 /// How slow a core seems at most that two hardware threads share, as a factor: what shows more was interrupted.
 const MOST_SHARED: f64 = 2.0;
 
-/// Probes that a task takes at most until one finds the core ours: what ran before slows the first ones, after a sleep the
-/// first two (Granite Rapids, 2026-11-29).
-const MOST_PROBES: usize = 3;
-
 /// The slow-down, as a factor, that stands for a core of which is only known that it is shared.
 const SHARED: f64 = f64::INFINITY;
 
@@ -309,16 +305,9 @@ impl CoreProbes {
         self.clock.to_ns(self.waited_before + self.waited_ticks)
     }
 
-    /// Probes again where the core seems shared, [`MOST_PROBES`] times at most.
     #[inline]
     fn probe_again(&mut self) -> ProbeReading {
-        let mut reading = self.probe.read();
-        for _ in 1..MOST_PROBES {
-            if self.alone.holds(&reading) {
-                break;
-            }
-            reading = self.probe.read();
-        }
+        let reading = self.probe.read_again(&self.alone);
         self.note(reading);
         reading
     }

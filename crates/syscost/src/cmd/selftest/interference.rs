@@ -232,14 +232,14 @@ fn after_work(probe: &Probe, alone: &Alone) -> [AfterWork; Work::ALL.len()] {
         for (work, seen) in Work::ALL.into_iter().zip(&mut all) {
             let before = is_ours() && is_ours();
             worker.work(work);
-            let own = is_ours();
+            let own = alone.holds(&probe.read_again(alone));
             let after = is_ours() && is_ours();
             if before && after {
                 seen.moments += 1;
                 seen.own += u32::from(own);
             }
             worker.work(work);
-            let is_shared = !alone.holds(&slowed.read());
+            let is_shared = !alone.holds(&slowed.read_again(alone));
             // Beside a neighbour, who slows either part of a probe, another one cannot be simulated.
             if after && is_ours() && is_ours() {
                 seen.slowed += 1;
