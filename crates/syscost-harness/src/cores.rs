@@ -204,9 +204,12 @@ impl Cores {
             let alone = self.alone(one.noise.cpu);
             for chain in &one.long_chains {
                 all.push(chain);
-                if alone
-                    .is_some_and(|alone| chain.around.iter().all(|reading| alone.holds(reading)))
-                {
+                // In another state of an own core reading the clock takes another time.
+                let is_own = |alone: &Alone| {
+                    let mut around = chain.around.iter();
+                    around.all(|reading| is_of_mode(alone, reading))
+                };
+                if alone.as_ref().is_some_and(is_own) {
                     own.push(chain);
                 }
             }
@@ -385,6 +388,12 @@ impl Cores {
     }
 }
 
+/// Whether a probe shows this state of a core.
+fn is_of_mode(mode: &Alone, reading: &ProbeReading) -> bool {
+    let around = MODE_LOW * mode.ratio..=(2.0 - MODE_LOW) * mode.ratio;
+    reading.ratio().is_some_and(|ratio| around.contains(&ratio))
+}
+
 /// What says up to which ratio a probe shows a core of our own.
 fn basis(alone: &Alone) -> LimitBasis {
     match alone.is_assumed {
@@ -421,9 +430,7 @@ fn is_other_state(heard: &[Heard], core: &Core, lower: &Alone) -> bool {
     let here = heard.iter().find(|one| one.noise.cpu == core.cpu);
     let readings = here.map_or(&[][..], |one| &one.readings);
     let showing = |mode: &Alone| {
-        let shown = readings.iter().filter_map(|reading| reading.ratio());
-        let around = MODE_LOW * mode.ratio..=(2.0 - MODE_LOW) * mode.ratio;
-        let within = shown.filter(|shown| around.contains(shown));
+        let within = readings.iter().filter(|reading| is_of_mode(mode, reading));
         within.count() as f64
     };
     let own = showing(&core.alone);
