@@ -141,6 +141,13 @@ impl Use {
         self.counts.iter().sum::<u64>() as f64 / self.counts.len().max(1) as f64
     }
 
+    /// Bytes that one moves or maps, on average; `None` of those that do neither.
+    pub fn mean_bytes(&self) -> Option<u64> {
+        let number: u64 = self.counts.iter().sum();
+        self.size
+            .map(|_| self.bytes.iter().sum::<u64>() / number.max(1))
+    }
+
     /// What it is, in words: `openat create of a file: ENOENT`.
     pub fn words(&self) -> String {
         let mut words = self.name.clone();
@@ -418,6 +425,9 @@ pub const PAGE_FAULT: &str = "page fault";
 
 /// The name of the way into the kernel and back among what was sampled.
 pub const ENTRY: &str = "entry";
+
+/// What is said in the place of an error of a call in which its task has ended.
+pub const NEVER_RETURNED: &str = "never returned";
 
 /// The name of switches among them.
 pub const SWITCH: &str = "context switch";

@@ -1,103 +1,67 @@
 //! Shared: of which rows of this group the price of a program's call is made. Pure.
 
+use syscost_harness::prelude::Value;
+use syscost_results::bill::{NEVER_RETURNED, PAGE_FAULT, PricedBy, Use};
 use syscost_sys::raw::Sysno;
 
-/// A kind of use of the kernel that a program made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Use<'a> {
-    /// The call as strace names it; `page_fault` for a fault.
-    pub call: &'a str,
-    /// What tells its kinds apart, where flags do: `create`, `directory`, `descriptor` (of a stat without a name),
-    /// `anonymous`, `file`, `thread`, `process`, `vfork`, `wait`, `wake`, `lock`, `unlock`; of a fault `anonymous`,
-    /// `stack`, `file`, `file_write`, `after_fork`.
-    pub variant: Option<&'a str>,
-    /// What its descriptor refers to: `file`, `directory`, `pipe`, `tcp`, `unix`, `socket`, `terminal`, `device`, `event`.
-    pub on: Option<&'a str>,
-    /// How it ended.
-    pub ended: Ended<'a>,
-    /// Mean bytes that a call moved; of a mapping its length, of the end of a process or a fork the memory that it
-    /// has touched.
-    pub bytes: Option<u64>,
-}
+use super::{fault, task};
 
-/// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended<'a> {
-    /// It returned a result.
-    Ok,
-    /// With an error of this name, as `ENOENT`.
-    Error(&'a str),
-    /// It did not return, as exit.
-    Never,
-}
-
-/// What a use costs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Priced {
-    /// The rows whose values, each times its weight, add up to the price.
-    pub parts: Vec<Part>,
-    /// How the price compares with the true one.
-    pub bound: PriceBound,
-}
-
-/// A row in a price.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
-    /// The row's first parameter: the call, or the kind of fault or task.
-    pub value: &'static str,
-    /// How often it is in the price. Below 0 where it is taken away.
-    pub weight: f64,
-}
-
-impl Part {
-    /// Whether its price is that of a file system, and of what is in it.
-    pub fn is_of_files(&self) -> bool {
-        const OF_FILES: &[&str] = &[
-            "stat",
-            "open",
-            "create",
-            "read_",
-            "pread",
-            "write_new",
-            "write_again",
-            "getdents",
-            "readlink",
-            "getxattr",
-            "unlink",
-            "mkdir",
-            "rmdir",
-            "rename",
-            "chmod",
-            "chown",
-            "access",
-            "mmap_file",
-            "fcntl_lock",
-            "fcntl_unlock",
-            "close_file",
-            "file",
-        ];
-        let is_named = OF_FILES.iter().any(|start| self.value.starts_with(start));
-        is_named && !["read_tcp", "read_pipe"].contains(&self.value)
-    }
-
-    /// The id of its benchmark.
-    pub fn benchmark(&self) -> &'static str {
-        match self.value {
-            "anonymous" | "stack" | "file" | "file_write" | "after_fork" => "bill.fault",
-            "fork" | "fork_30M" | "vfork" | "vfork_exec" | "thread" | "thread_join" | "wait"
-            | "exit_100" | "exit_10000" => "bill.task",
-            _ => "bill.call",
-        }
+/// A use with the rows that price it: the null call, as a lower bound, where none is of the like; none if there is no such
+/// call.
+pub fn priced(one: Use) -> Use {
+    match price_of(&one) {
+        Some((rows, is_lower_bound)) => Use {
+            priced_by: rows.into_iter().map(by).collect(),
+            is_lower_bound,
+            ..one
+        },
+        None => one,
     }
 }
 
-/// How a price compares with the true one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PriceBound {
-    /// It is of such an operation.
-    Exact,
-    /// It is of one that does less.
-    LowerBound,
+/// A row in a price: the call, or the kind of fault or task, and how often; below 0 where it is taken away.
+fn by((of, times): (&'static str, f64)) -> PricedBy {
+    let row = match () {
+        () if fault::Kind::read(of).is_some() => "bill.fault",
+        () if task::Kind::read(of).is_some() => "bill.task",
+        () => "bill.call",
+    };
+    PricedBy {
+        row: row.to_owned(),
+        of: of.to_owned(),
+        times,
+        is_of_files: is_of_files(of),
+    }
+}
+
+/// Whether a price is that of a file system, and of what is in it.
+fn is_of_files(row: &str) -> bool {
+    const OF_FILES: &[&str] = &[
+        "stat",
+        "open",
+        "create",
+        "read_",
+        "pread",
+        "write_new",
+        "write_again",
+        "getdents",
+        "readlink",
+        "getxattr",
+        "unlink",
+        "mkdir",
+        "rmdir",
+        "rename",
+        "chmod",
+        "chown",
+        "access",
+        "mmap_file",
+        "fcntl_lock",
+        "fcntl_unlock",
+        "close_file",
+        "file",
+    ];
+    let is_named = OF_FILES.iter().any(|start| row.starts_with(start));
+    is_named && !["read_tcp", "read_pipe"].contains(&row)
 }
 
 /// How a price is made of rows.
@@ -107,8 +71,8 @@ enum Made {
     Above(&'static str),
     /// The first without the second.
     Difference(&'static str, &'static str),
-    /// A program in the place of one that has touched so many bytes, which are given back.
-    Execution(u64),
+    /// Of a program in the place of one whose memory is given back.
+    Execution,
     /// Of rows that move so many bytes, between which it is interpolated.
     Sized(&'static [(u64, &'static str)]),
     /// Of a row that costs the same up to so many bytes.
@@ -161,51 +125,35 @@ const TRIVIAL: &[&str] = &[
     "umask",
 ];
 
-/// Of which rows the price of one such use is made: of the null call, as a lower bound, where none is of the like.
-/// Nothing if there is no such call.
-pub fn price_of(one: &Use) -> Option<Priced> {
-    if one.call != "page_fault" && Sysno::from_name(one.call).is_none() {
+/// The rows of whose prices that of a use is made, each how often, and whether it costs more than these.
+fn price_of(one: &Use) -> Option<(Vec<(&'static str, f64)>, bool)> {
+    if one.name != PAGE_FAULT && Sysno::from_name(&one.name).is_none() {
         return None;
     }
-    let made = match one.ended {
-        Ended::Error(error) => failed(family(one.call), error),
-        Ended::Ok | Ended::Never => done(family(one.call), one),
+    let family = family(&one.name);
+    let made = match one.failed.as_deref() {
+        None | Some(NEVER_RETURNED) => done(family, one),
+        Some(error) => failed(family, error),
     };
-    let (parts, bound) = match made {
-        Of(row) => (vec![(row, 1.0)], PriceBound::Exact),
-        Above(row) => (vec![(row, 1.0)], PriceBound::LowerBound),
-        Difference(row, without) => (vec![(row, 1.0), (without, -1.0)], PriceBound::LowerBound),
-        Execution(bytes) => {
-            let pages = bytes as f64 / PAGE;
+    let bytes = one.mean_bytes();
+    Some(match made {
+        Of(row) => (vec![(row, 1.0)], false),
+        Above(row) => (vec![(row, 1.0)], true),
+        Difference(row, without) => (vec![(row, 1.0), (without, -1.0)], true),
+        Execution => {
+            let pages = bytes.unwrap_or(0) as f64 / PAGE;
             let (few, many) = EXITS;
             let share = pages / (many.0 - few.0);
-            let parts = [
-                ("vfork_exec", 1.0),
-                ("vfork", -1.0),
-                (many.1, share),
-                (few.1, -share),
-            ];
-            let is_part = |(_, times): &(&str, f64)| *times != 0.0;
-            (
-                parts.into_iter().filter(is_part).collect(),
-                PriceBound::LowerBound,
-            )
+            let given_back = [(many.1, share), (few.1, -share)];
+            let mut rows = vec![("vfork_exec", 1.0), ("vfork", -1.0)];
+            rows.extend(given_back.iter().filter(|_| pages > 0.0));
+            (rows, true)
         }
-        UpTo(most, row) if one.bytes.is_some_and(|bytes| bytes > most) => {
-            (vec![(row, 1.0)], PriceBound::LowerBound)
-        }
-        UpTo(_, row) => (vec![(row, 1.0)], PriceBound::Exact),
-        Sized(rows) => match one.bytes {
-            Some(bytes) => (between(rows, bytes), PriceBound::Exact),
-            None => (vec![(rows[0].1, 1.0)], PriceBound::LowerBound),
+        UpTo(most, row) => (vec![(row, 1.0)], bytes.is_some_and(|bytes| bytes > most)),
+        Sized(rows) => match bytes {
+            Some(bytes) => (between(rows, bytes), false),
+            None => (vec![(rows[0].1, 1.0)], true),
         },
-    };
-    let parts = parts.into_iter();
-    Some(Priced {
-        parts: parts
-            .map(|(value, weight)| Part { value, weight })
-            .collect(),
-        bound,
     })
 }
 
@@ -260,22 +208,22 @@ fn failed(family: &str, error: &str) -> Made {
 
 /// The price of a call that did what it is for.
 fn done(family: &str, one: &Use) -> Made {
-    let on = one.on.unwrap_or("file");
-    match (family, one.variant) {
-        ("page_fault", Some("stack")) => Of("stack"),
-        ("page_fault", Some("file")) => Of("file"),
-        ("page_fault", Some("file_write")) => Of("file_write"),
-        ("page_fault", Some("after_fork")) => Of("after_fork"),
-        ("page_fault", _) => Of("anonymous"),
-        ("stat", Some("descriptor")) | ("fstat", _) => Of("fstat"),
-        // Of a descriptor, not of a name beneath it.
+    let on = one.on.as_deref().unwrap_or("file");
+    match (family, one.variant.as_deref()) {
+        (PAGE_FAULT, Some("stack")) => Of("stack"),
+        (PAGE_FAULT, Some("file" | "vDSO")) => Of("file"),
+        (PAGE_FAULT, Some("writable file")) => Of("file_write"),
+        (PAGE_FAULT, Some("after_fork")) => Of("after_fork"),
+        (PAGE_FAULT, _) => Of("anonymous"),
+        // Of a descriptor, not of a name.
         ("stat", None) if one.on.is_some() => Of("fstat"),
+        ("fstat", _) => Of("fstat"),
         ("stat", _) => Of("stat"),
         ("open", Some("create")) => Of("create"),
         ("open", Some("directory")) => Of("open_directory"),
         ("open", _) => Of("open"),
         ("unlink", Some("directory")) | ("rmdir", _) => Of("rmdir"),
-        ("mmap", Some("file")) => Of("mmap_file"),
+        ("mmap", Some("private file")) => Of("mmap_file"),
         ("mmap", _) => Of("mmap_anonymous"),
         ("munmap", _) => UpTo(MAPPED, "munmap"),
         ("madvise", _) => UpTo(MAPPED, "madvise"),
@@ -284,7 +232,7 @@ fn done(family: &str, one: &Use) -> Made {
         ("clone", Some("thread")) => Of("thread"),
         ("clone", Some("vfork")) | ("vfork", _) => Of("vfork"),
         ("clone", _) => Sized(&[(0, "fork"), (30 << 20, "fork_30M")]),
-        ("execve", _) => Execution(one.bytes.unwrap_or(0)),
+        ("execve", _) => Execution,
         ("exit", _) => Difference("thread_join", "thread"),
         ("exit_group", _) => Sized(&[(100 << 12, "exit_100"), (10_000 << 12, "exit_10000")]),
         ("wait4", _) => Of("wait"),
@@ -292,19 +240,19 @@ fn done(family: &str, one: &Use) -> Made {
         ("futex", _) => Of("futex_wake"),
         ("fcntl", Some("lock")) => Of("fcntl_lock"),
         ("fcntl", Some("unlock")) => Of("fcntl_unlock"),
-        ("fcntl", Some("dup")) | ("dup", _) => Of("dup"),
+        ("fcntl", Some("duplicate")) | ("dup", _) => Of("dup"),
         ("fcntl", _) => Of("fcntl_flags"),
         ("flock", _) => Above("fcntl_lock"),
         ("ioctl", _) => Above("ioctl_pipe"),
         ("close", _) => match on {
             "pipe" => Of("close_pipe"),
-            "tcp" => Of("close_tcp"),
-            "unix" | "socket" => Of("close_unix"),
+            "TCP socket" => Of("close_tcp"),
+            "UNIX socket" | "other socket" => Of("close_unix"),
             _ => Of("close_file"),
         },
-        ("read", _) => read(on, one.bytes),
+        ("read", _) => read(on, one.mean_bytes()),
         ("recvfrom", _) => match on {
-            "tcp" => UpTo(SHORT, "read_tcp"),
+            "TCP socket" => UpTo(SHORT, "read_tcp"),
             _ => UpTo(SHORT, "recv_unix"),
         },
         ("write" | "pwrite64" | "sendto", _) => write(family, on),
@@ -336,11 +284,11 @@ fn done(family: &str, one: &Use) -> Made {
 
 fn read(on: &str, bytes: Option<u64>) -> Made {
     match on {
-        "tcp" => UpTo(SHORT, "read_tcp"),
-        "unix" | "socket" => UpTo(SHORT, "recv_unix"),
+        "TCP socket" => UpTo(SHORT, "read_tcp"),
+        "UNIX socket" | "other socket" => UpTo(SHORT, "recv_unix"),
         "pipe" | "event" => UpTo(SHORT, "read_pipe"),
         "terminal" => Above("read_pipe"),
-        "device" => Above("read_end"),
+        "character device" => Above("read_end"),
         _ if bytes == Some(0) => Of("read_end"),
         _ => Sized(&[
             (512, "read_512"),
@@ -354,11 +302,11 @@ fn read(on: &str, bytes: Option<u64>) -> Made {
 /// A short write to a file begins a new page only now and then.
 fn write(family: &str, on: &str) -> Made {
     match (on, family) {
-        ("tcp", _) => UpTo(SHORT, "write_tcp"),
-        ("unix" | "socket", _) | ("file", "sendto") => UpTo(SHORT, "send_unix"),
+        ("TCP socket", _) => UpTo(SHORT, "write_tcp"),
+        ("UNIX socket" | "other socket", _) | ("file", "sendto") => UpTo(SHORT, "send_unix"),
         ("pipe" | "event", _) => UpTo(SHORT, "write_pipe"),
         ("terminal", _) => Above("write_pipe"),
-        ("device", _) => Of("write_null"),
+        ("character device", _) => Of("write_null"),
         (_, "pwrite64") => UpTo(4 << 10, "write_again_4K"),
         _ => Sized(&[
             (0, "write_again_4K"),
@@ -428,67 +376,74 @@ mod tests {
     use super::*;
     use crate::CATALOGUE;
 
-    fn of<'a>(call: &'a str, variant: &'a str, on: &'a str, ended: Ended<'a>) -> Use<'a> {
-        let given = |text: &'a str| Some(text).filter(|text| !text.is_empty());
+    const EXACT: bool = false;
+    const LOWER_BOUND: bool = true;
+
+    fn of(name: &str, variant: &str, on: &str, failed: &str) -> Use {
+        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         Use {
-            call,
+            name: name.to_owned(),
             variant: given(variant),
             on: given(on),
-            ended,
-            bytes: None,
+            failed: given(failed),
+            counts: vec![1],
+            ..Use::default()
         }
     }
 
-    fn parts(one: &Use) -> Vec<(&'static str, f64)> {
-        let priced = price_of(one).expect("there is such a call");
-        priced
-            .parts
-            .iter()
-            .map(|one| (one.value, one.weight))
-            .collect()
+    /// The same, which moves so many bytes.
+    fn moving(bytes: u64, one: Use) -> Use {
+        Use {
+            size: Some(bytes),
+            bytes: vec![bytes],
+            ..one
+        }
     }
 
     #[test]
     fn a_use_has_the_price_of_its_like() {
-        use Ended::{Error, Never, Ok};
-        use PriceBound::{Exact, LowerBound};
-        for (call, variant, on, ended, row, bound) in [
-            ("statx", "", "", Ok, "stat", Exact),
-            ("newfstatat", "descriptor", "", Ok, "fstat", Exact),
-            ("lstat", "", "", Error("ENOENT"), "stat_missing", Exact),
-            ("lstat", "", "", Error("EACCES"), "stat_missing", LowerBound),
-            ("openat", "create", "", Ok, "create", Exact),
-            ("open", "", "", Error("ENOENT"), "open_missing", Exact),
-            ("close", "", "tcp", Ok, "close_tcp", Exact),
-            ("write", "", "terminal", Ok, "write_pipe", LowerBound),
-            ("sendto", "", "tcp", Ok, "write_tcp", Exact),
-            ("clone3", "thread", "", Ok, "thread", Exact),
-            ("vfork", "", "", Ok, "vfork", Exact),
-            ("fcntl", "dup", "", Ok, "dup", Exact),
-            ("ioctl", "", "", Error("ENOTTY"), "ioctl_no_terminal", Exact),
-            ("exit_group", "", "", Never, "exit_100", LowerBound),
-            ("futex", "wait", "", Ok, "futex_wake", LowerBound),
-            ("page_fault", "after_fork", "", Ok, "after_fork", Exact),
-            ("set_robust_list", "", "", Ok, "null", Exact),
+        for (call, variant, on, failed, row, is_lower_bound) in [
+            ("statx", "", "", "", "stat", EXACT),
+            ("newfstatat", "", "file", "", "fstat", EXACT),
+            ("lstat", "", "", "ENOENT", "stat_missing", EXACT),
+            ("lstat", "", "", "EACCES", "stat_missing", LOWER_BOUND),
+            ("openat", "create", "", "", "create", EXACT),
+            ("open", "", "", "ENOENT", "open_missing", EXACT),
+            ("close", "", "TCP socket", "", "close_tcp", EXACT),
+            ("write", "", "terminal", "", "write_pipe", LOWER_BOUND),
+            ("sendto", "", "TCP socket", "", "write_tcp", EXACT),
+            ("clone3", "thread", "", "", "thread", EXACT),
+            ("vfork", "", "", "", "vfork", EXACT),
+            ("fcntl", "duplicate", "", "", "dup", EXACT),
+            ("ioctl", "", "", "ENOTTY", "ioctl_no_terminal", EXACT),
+            (
+                "exit_group",
+                "",
+                "",
+                NEVER_RETURNED,
+                "exit_100",
+                LOWER_BOUND,
+            ),
+            ("futex", "wait", "", "", "futex_wake", LOWER_BOUND),
+            (PAGE_FAULT, "after_fork", "", "", "after_fork", EXACT),
+            ("set_robust_list", "", "", "", "null", EXACT),
             // Nothing prices these.
-            ("bpf", "", "", Ok, "null", LowerBound),
-            ("bpf", "", "", Error("EPERM"), "null", LowerBound),
+            ("bpf", "", "", "", "null", LOWER_BOUND),
+            ("bpf", "", "", "EPERM", "null", LOWER_BOUND),
         ] {
-            let one = of(call, variant, on, ended);
-            let priced = price_of(&one).expect("there is such a call");
-            assert_eq!(parts(&one), [(row, 1.0)], "{one:?}");
-            assert_eq!(priced.bound, bound, "{one:?}");
+            let one = of(call, variant, on, failed);
+            let priced = (vec![(row, 1.0)], is_lower_bound);
+            assert_eq!(price_of(&one), Some(priced), "{one:?}");
         }
-        assert_eq!(price_of(&of("no_such_call", "", "", Ok)), None);
+        assert_eq!(price_of(&of("no_such_call", "", "", "")), None);
     }
 
     #[test]
     fn a_size_between_two_rows_is_a_mixture_of_both() {
         let sized = |call, bytes| {
-            parts(&Use {
-                bytes: Some(bytes),
-                ..of(call, "", "", Ended::Ok)
-            })
+            price_of(&moving(bytes, of(call, "", "", "")))
+                .expect("a price")
+                .0
         };
         assert_eq!(sized("read", 0), [("read_end", 1.0)]);
         assert_eq!(sized("read", 1), [("read_512", 1.0)]);
@@ -509,9 +464,9 @@ mod tests {
             "",
             "create",
             "directory",
-            "descriptor",
             "file",
-            "file_write",
+            "private file",
+            "writable file",
             "anonymous",
             "stack",
             "after_fork",
@@ -520,28 +475,20 @@ mod tests {
             "lock",
             "unlock",
         ];
-        let ons = ["", "pipe", "tcp", "unix", "device"];
+        let ons = ["", "pipe", "TCP socket", "UNIX socket", "character device"];
         let ends = ["", "ENOENT", "ENOTTY", "ENODATA"];
         let sizes = [0, 400, 30 << 10, 600 << 10, 60 << 20];
         let mut used = BTreeSet::new();
         let calls = Sysno::ALL.iter().map(|call| call.name());
-        for call in calls.chain(["page_fault"]) {
+        for call in calls.chain([PAGE_FAULT]) {
             for variant in variants {
                 for (on, error) in ons.iter().flat_map(|on| ends.map(|end| (on, end))) {
-                    let ended = match error {
-                        "" => Ended::Ok,
-                        error => Ended::Error(error),
-                    };
                     for bytes in sizes {
-                        let one = Use {
-                            bytes: Some(bytes),
-                            ..of(call, variant, on, ended)
-                        };
-                        let parts = price_of(&one).expect("there is such a call").parts;
-                        used.extend(parts.iter().map(|part| {
-                            let (id, value) = (part.benchmark(), part.value);
-                            let parameter = if id == "bill.call" { "call" } else { "kind" };
-                            format!("{id}{{{parameter}={value},displaced=0}}")
+                        let one = moving(bytes, of(call, variant, on, error));
+                        used.extend(priced(one).priced_by.into_iter().map(|by| {
+                            let PricedBy { row, of, .. } = by;
+                            let parameter = if row == "bill.call" { "call" } else { "kind" };
+                            format!("{row}{{{parameter}={of},displaced=0}}")
                         }));
                     }
                 }

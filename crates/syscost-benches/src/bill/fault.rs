@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// The page and what is done with it.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Anonymous,
     Stack,
     File,

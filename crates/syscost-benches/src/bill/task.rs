@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// What is done with the task.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Fork,
     #[value("fork_30M")]
     ForkLarge,

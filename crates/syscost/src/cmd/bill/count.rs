@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use syscost_benches::bill::basket;
 use syscost_benches::command::execute::checksum;
 use syscost_harness::commands::{Command, Said};
 use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Sampled, SampledKind, Use};
@@ -17,7 +18,7 @@ use syscost_sys::sampling::{self, Symbols};
 use syscost_sys::trace::{self, Call, Options, Outcome, Tally};
 use syscost_sys::{Unsupported, cpu, files, process};
 
-use super::{name, prices};
+use super::name;
 use crate::Failed;
 use crate::cli::BillArguments;
 use crate::cmd::program;
@@ -217,7 +218,7 @@ impl Uses {
         };
         let all = self.0.into_iter().map(used);
         let is_seen = |one: &Use| one.counts.iter().any(|count| *count > 0);
-        all.filter(is_seen).map(prices::with_rows).collect()
+        all.filter(is_seen).map(basket::priced).collect()
     }
 }
 
