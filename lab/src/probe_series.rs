@@ -262,8 +262,8 @@ mod tests {
         assert!(shared_called_own <= 1.0, "{shared_called_own} %");
     }
 
-    /// Recorded after six kinds of work, on a core that others shared most of the time; of a Granite Rapids, whose own cores show
-    /// two ratios, on one that was shared a quarter of the time.
+    /// Recorded after six kinds of work, on a core that others shared most of the time; of a Granite Rapids,
+    /// whose own cores show two ratios, on one that was shared a quarter of the time.
     #[test]
     fn probes_are_judged_rightly_both_ways() {
         for (series, most) in [("zen3.csv.gz", 1.0), ("granite-rapids.csv.gz", 3.0)] {
@@ -273,7 +273,8 @@ mod tests {
             }
             let table = table(&records).expect("modes");
             for ((_, work), errors) in table.iter().filter(|((burst, _), _)| *burst == 60) {
-                // A core may be shared for a moment between two references that find it own: one of them does not count.
+                // A core may be shared for a moment between two references that find it own: one of them does
+                // not count.
                 let is_most =
                     |wrong: usize, of: usize| percent(wrong.saturating_sub(1), of) > 2.0 * most;
                 assert!(

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use syscost_results::bill::{
-    Account, Bill, Difference, DifferentPart, ENTRY, PAGE_FAULT, PriceList, PricedBy, Range,
-    SWITCH, Sum, Use, differences,
+    Account, Bill, Difference, DifferentPart, ENTRY, PriceList, PricedBy, Range, Sum, Use,
+    differences,
 };
 use syscost_results::run::Warning;
 use syscost_results::{Measurement, Run, Status, Unit};
@@ -20,17 +20,18 @@ use crate::sentence;
 use crate::tone::Tone;
 use crate::units::{interval, quantity};
 
-/// Number of accounts that are shown where not all are wanted: those below the twentieth are hardly ever a percent.
-const MOST_SHOWN: usize = 20;
+/// Number of accounts that are shown where not all are wanted: those below the twentieth are hardly ever a
+/// percent.
+const MAX_ACCOUNTS: usize = 20;
 
 /// Number of kinds of one account that are named below it.
-const MOST_KINDS: usize = 4;
+const MAX_KINDS: usize = 4;
 
 /// The least part of all that is worth a word as a cause, as a share.
 const LEAST_CAUSE: f64 = 0.01;
 
 /// Number of differences that are named of each sum.
-const MOST_DIFFERENT: usize = 12;
+const MAX_DIFFERENCES: usize = 12;
 
 /// A run's bill, and what it is to be seen beside.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +126,7 @@ impl<'r> Billed<'r> {
         let shown = if self.is_verbose {
             accounts.len()
         } else {
-            MOST_SHOWN
+            MAX_ACCOUNTS
         };
         let listed = &accounts[..shown.min(accounts.len())];
         blocks.push(Block::Table(table(bill, listed)));
@@ -192,28 +193,16 @@ fn heading(bill: &Bill) -> Text {
     let times = bill.cpu().map_or_else(String::new, |ns| {
         format!(" {} of CPU time,", quantity(Unit::Nanoseconds, ns))
     });
-    let sum = |is_part: fn(&Use) -> bool| {
-        let parts: Vec<&Use> = bill.uses.iter().filter(|one| is_part(one)).collect();
-        let runs = parts.iter().map(|one| one.counts.len()).max().unwrap_or(0);
-        let counts = (0..runs).map(|run| parts.iter().filter_map(|one| one.counts.get(run)).sum());
-        let counts: Vec<u64> = counts.collect();
-        Range {
-            low: counts.iter().copied().min().unwrap_or(0),
-            high: counts.iter().copied().max().unwrap_or(0),
-        }
-    };
     let during = match (bill.cpu(), bill.wall_ns.first()) {
         (None, Some(ns)) => format!("in {}", quantity(Unit::Nanoseconds, *ns)),
         _ => "in a run".to_owned(),
     };
-    let calls = sum(|one| one.name != PAGE_FAULT && one.name != SWITCH);
-    let faults = sum(|one| one.name == PAGE_FAULT);
+    let [calls, faults] = [Sum::Calls, Sum::Faults].map(|sum| range(sum.range(bill)));
     Text::of(Look::Tag, name).with(
         Look::Plain,
         format!(
             "{times} {} system calls, {} page faults {during}",
-            range(calls),
-            range(faults)
+            calls, faults
         ),
     )
 }
@@ -322,7 +311,7 @@ fn kinds(account: &Account<'_>) -> Option<String> {
             },
         )
         .collect();
-    (by_words.len() > 1).then(|| sentence::listed(&named, MOST_KINDS))
+    (by_words.len() > 1).then(|| sentence::listed(&named, MAX_KINDS))
 }
 
 /// What is explained, and by which prices.
@@ -347,17 +336,14 @@ fn notes(
     }
     if !columns.is_empty() {
         let total = prices.total(bill, column);
-        let said = match &bill.sampled {
-            Some(sampled) => {
-                let kernel = (1.0 - sampled.user) * cpu;
-                format!(
-                    "priced: {} of {} in the kernel, {}; {} in the program itself",
-                    time(total),
-                    time(kernel),
-                    percent(total, kernel),
-                    time(cpu - kernel)
-                )
-            }
+        let said = match bill.sampled_kernel_ns() {
+            Some(kernel) => format!(
+                "priced: {} of {} in the kernel, {}; {} in the program itself",
+                time(total),
+                time(kernel),
+                percent(total, kernel),
+                time(cpu - kernel)
+            ),
             None if cpu > 0.0 => format!(
                 "priced: {} of {} of CPU time, {}",
                 time(total),
@@ -403,7 +389,7 @@ fn notes(
     if !bounds.is_empty() {
         notes.push(Block::note(format!(
             "no row is of all of {}: in part at the price of what does less, a lower bound (≥)",
-            sentence::listed(&bounds, MOST_DIFFERENT)
+            sentence::listed(&bounds, MAX_DIFFERENCES)
         )));
     }
     notes.extend(bill.unknown.iter().map(Block::note));
@@ -456,7 +442,7 @@ fn unexplained(rest: &[Rest<'_>], cpu: f64) -> Option<Block> {
     (!named.is_empty()).then(|| Block::note(format!("not explained: {}", named.join("; "))))
 }
 
-/// What the caches hold where so many bytes are displaced, in words.
+/// The state of the caches after this number of bytes was displaced, in words.
 fn state(displaced: u64) -> String {
     match displaced {
         0 => "with warm caches".to_owned(),
@@ -566,14 +552,14 @@ fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Bloc
     if !causes.is_empty() {
         blocks.push(Block::paragraph(format!(
             "most of that: {}",
-            sentence::listed(&causes, MOST_DIFFERENT)
+            sentence::listed(&causes, MAX_DIFFERENCES)
         )));
     }
     if !refused.is_empty() {
         let refused: Vec<&str> = refused.into_iter().collect();
         blocks.push(Block::note(format!(
             "not said of {}: what work on files costs depends on the file system and what is in it",
-            sentence::listed(&refused, MOST_DIFFERENT)
+            sentence::listed(&refused, MAX_DIFFERENCES)
         )));
     }
     blocks
@@ -609,7 +595,7 @@ fn sum(one: &Difference) -> Text {
             Look::Plain,
             format!(
                 "{} (before {}, now {})",
-                sentence::listed(&parts, MOST_DIFFERENT),
+                sentence::listed(&parts, MAX_DIFFERENCES),
                 range(before),
                 range(after)
             ),
@@ -645,7 +631,7 @@ mod tests {
     use super::*;
     use syscost_results::fixture::{row, run};
 
-    /// A program that makes each of these calls so often, at the prices that they have here, in ns.
+    /// A program that makes these calls, each with its counts by run and its price here, in ns.
     fn billed(calls: &[(&str, &[u64], Option<f64>)]) -> Run {
         let priced = |(name, _, ns): &(&str, &[u64], Option<f64>)| {
             let ns = (*ns)?;
@@ -702,7 +688,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_and_how_the_runs_were_set_up_is_told() {
+    fn growth_and_differences_in_set_up_are_shown() {
         let before = billed(&[("null", &[532, 538], None), ("brk", &[5, 5], None)]);
         let mut after = billed(&[("null", &[1033, 1037], None), ("brk", &[5, 5], None)]);
         let warning = Warning {

@@ -12,7 +12,8 @@ use syscost_stats::order::median;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bill {
-    /// The program with its arguments, as a row's name would have it ([`row_value`](crate::commands::row_value)).
+    /// The program with its arguments, as a row's name would have it
+    /// ([`row_value`](crate::commands::row_value)).
     pub command: String,
     /// Time on CPUs of each run in which nothing was counted, in ns, of all that it started, too.
     pub cpu_ns: Vec<f64>,
@@ -111,17 +112,20 @@ pub struct Range {
 }
 
 impl Range {
-    fn of(counts: impl Iterator<Item = u64>) -> Self {
-        counts.fold(
-            Range {
-                low: u64::MAX,
-                high: 0,
-            },
-            |range, count| Range {
-                low: range.low.min(count),
-                high: range.high.max(count),
-            },
-        )
+    /// Of counts of each run; none where there are none.
+    fn of(counts: &[u64]) -> Self {
+        let [low, high] = [counts.iter().min(), counts.iter().max()];
+        let [low, high] = [low, high].map(|end| end.copied().unwrap_or(0));
+        Range { low, high }
+    }
+
+    /// Of what several have together in each run.
+    fn of_sums<'c>(all: impl Iterator<Item = &'c [u64]>) -> Self {
+        let mut sums = Vec::new();
+        for counts in all {
+            add(&mut sums, counts);
+        }
+        Range::of(&sums)
     }
 
     /// Whether each run had as many.
@@ -130,12 +134,15 @@ impl Range {
     }
 }
 
-impl Use {
-    /// How often, from run to run.
-    pub fn range(&self) -> Range {
-        Range::of(self.counts.iter().copied())
+/// Adds the counts of each run.
+fn add(sums: &mut Vec<u64>, counts: &[u64]) {
+    sums.resize(sums.len().max(counts.len()), 0);
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        *sum += count;
     }
+}
 
+impl Use {
     /// How often in a run, on average.
     pub fn mean(&self) -> f64 {
         self.counts.iter().sum::<u64>() as f64 / self.counts.len().max(1) as f64
@@ -161,8 +168,8 @@ impl Use {
     }
 }
 
-/// How much of the user's own data is displaced from caches between two operations of a row, as its name has it: the
-/// columns of a price list.
+/// How much of the user's own data is displaced from caches between two operations of a row, as its name has
+/// it: the columns of a price list.
 pub const DISPLACED: &str = "displaced";
 
 /// A price list: what one operation costs, by row, what it is of, and the column.
@@ -216,10 +223,10 @@ impl PriceList {
     }
 }
 
-/// Of how much user time between two entries into the kernel on which bytes are displaced, from the shortest: the ns from
-/// which on a column applies, and the column. A program that works for 6 us (gcc) or 12 us (Python) pays some 1.5 to 1.9 times
-/// the price of a warm loop, as rows with 256 KiB to 1 MiB displaced do; one that works for 0.6 us (git, find) pays what a
-/// loop does (docs/bill.md, "Which column").
+/// Of how much user time between two entries into the kernel on which bytes are displaced, from the shortest:
+/// the ns from which on a column applies, and the column. A program that works for 6 us (gcc) or 12 us
+/// (Python) pays some 1.5 to 1.9 times the price of a warm loop, as rows with 256 KiB to 1 MiB displaced do;
+/// one that works for 0.6 us (git, find) pays what a loop does (docs/bill.md, "Which column").
 const COLUMNS: [(f64, u64); 4] = [
     (0.0, 0),
     (1.5e3, 64 << 10),
@@ -288,20 +295,17 @@ impl Bill {
         entries.map(Use::mean).sum()
     }
 
-    /// The time that it spends in the kernel, in ns: by samples, or else by what is priced so much.
-    pub fn kernel_ns(&self, prices: &PriceList, displaced: u64) -> Option<f64> {
-        let cpu = self.cpu()?;
-        let sampled = self
-            .sampled
-            .as_ref()
-            .map(|sampled| (1.0 - sampled.user) * cpu);
-        Some(sampled.unwrap_or_else(|| prices.total(self, displaced).min(cpu)))
+    /// The time that it spends in the kernel by samples, in ns.
+    pub fn sampled_kernel_ns(&self) -> Option<f64> {
+        Some((1.0 - self.sampled.as_ref()?.user) * self.cpu()?)
     }
 
-    /// How long it works for itself between two entries into the kernel, in ns.
+    /// How long it works for itself between two entries into the kernel, in ns: in the rest of its time, by
+    /// samples or else by what is priced.
     pub fn between_entries_ns(&self, prices: &PriceList) -> Option<f64> {
-        let own = self.cpu()? - self.kernel_ns(prices, 0)?;
-        Some(own.max(0.0) / self.entries().max(1.0))
+        let kernel = self.sampled_kernel_ns();
+        let kernel = kernel.unwrap_or_else(|| prices.total(self, 0));
+        Some((self.cpu()? - kernel).max(0.0) / self.entries().max(1.0))
     }
 
     /// The column of a price list that applies to it.
@@ -315,8 +319,8 @@ impl Bill {
             .unwrap_or(0)
     }
 
-    /// The columns that may apply to it, before a price is known: up to that of a program that works for all of
-    /// its CPU time.
+    /// The columns that may apply to it, before a price is known: up to that of a program that works for all
+    /// of its CPU time.
     pub fn possible_columns(&self) -> impl Iterator<Item = u64> {
         let most = column_of(self.cpu().unwrap_or(0.0) / self.entries().max(1.0));
         let all = COLUMNS.iter().map(|(_, column)| *column);
@@ -347,15 +351,9 @@ impl Bill {
                     .total_cmp(&value(one.1))
                     .then_with(|| other.0.mean().total_cmp(&one.0.mean()))
             });
-            let runs = uses
-                .iter()
-                .map(|(one, _)| one.counts.len())
-                .max()
-                .unwrap_or(0);
-            let in_run = |run: usize| uses.iter().filter_map(|(one, _)| one.counts.get(run)).sum();
             let priced: Vec<f64> = uses.iter().filter_map(|(_, costs)| *costs).collect();
             Account {
-                range: Range::of((0..runs).map(in_run)),
+                range: Range::of_sums(uses.iter().map(|(one, _)| &one.counts[..])),
                 priced_ns: (!priced.is_empty()).then(|| priced.iter().sum()),
                 is_lower_bound: uses
                     .iter()
@@ -398,6 +396,11 @@ impl Sum {
         }
     }
 
+    /// All that it adds up, from run to run.
+    pub fn range(self, bill: &Bill) -> Range {
+        total(&self.parts(bill))
+    }
+
     /// What it adds up, by name, in each run.
     fn parts(self, bill: &Bill) -> BTreeMap<&str, Vec<u64>> {
         let mut counts: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
@@ -408,11 +411,7 @@ impl Sum {
                 Sum::Bytes => (moves(&one.name), &one.bytes),
             };
             if is_part {
-                let all = counts.entry(&one.name).or_default();
-                all.resize(all.len().max(values.len()), 0);
-                for (sum, value) in all.iter_mut().zip(values) {
-                    *sum += value;
-                }
+                add(counts.entry(&one.name).or_default(), values);
             }
         }
         counts.retain(|_, counts| !counts.is_empty());
@@ -463,7 +462,8 @@ pub struct Difference {
     pub of: Sum,
     /// Of all parts, before and after.
     pub totals: [Range; 2],
-    /// The parts that differ for certain: in no run of the one side as many as in any of the other; the largest difference first.
+    /// The parts that differ for certain: in no run of the one side as many as in any of the other; the
+    /// largest difference first.
     pub parts: Vec<DifferentPart>,
 }
 
@@ -487,8 +487,8 @@ impl DifferentPart {
 }
 
 impl Difference {
-    /// By which share of the sum its parts grew for certain, all together; infinite from none. What varies from run to run is
-    /// no growth.
+    /// By which share of the sum its parts grew for certain, all together; infinite from none. What varies
+    /// from run to run is no growth.
     pub fn certain_growth(&self) -> f64 {
         let grew: i64 = self.parts.iter().map(DifferentPart::grew).sum();
         match grew {
@@ -514,10 +514,9 @@ pub fn differences(before: &Bill, after: &Bill) -> Vec<Difference> {
         let names: BTreeSet<&str> = sides.iter().flat_map(BTreeMap::keys).copied().collect();
         let part = |name: &&str| DifferentPart {
             name: (*name).to_owned(),
-            ranges: sides.each_ref().map(|parts| {
-                let counts = parts.get(*name)?;
-                Some(Range::of(counts.iter().copied()))
-            }),
+            ranges: sides
+                .each_ref()
+                .map(|parts| parts.get(*name).map(|counts| Range::of(counts))),
         };
         let mut parts: Vec<DifferentPart> = names.iter().map(part).collect();
         parts.retain(|part| part.grew() != 0);
@@ -533,12 +532,7 @@ pub fn differences(before: &Bill, after: &Bill) -> Vec<Difference> {
 
 /// The sum of all parts, from run to run.
 fn total(parts: &BTreeMap<&str, Vec<u64>>) -> Range {
-    let runs = parts.values().map(Vec::len).max().unwrap_or(0);
-    if runs == 0 {
-        return Range { low: 0, high: 0 };
-    }
-    let in_run = |run: usize| parts.values().filter_map(|counts| counts.get(run)).sum();
-    Range::of((0..runs).map(in_run))
+    Range::of_sums(parts.values().map(Vec::as_slice))
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ pub const EXECUTED: &str = "command that the kernel executes";
 /// task at a time.
 pub const WAITED_PERCENT: &str = "waited_percent";
 
-/// The detail with the CPU time of a command's first run, in ns, before which nothing of the run had started it.
+/// The detail with the CPU time of a command's first run, in ns, before which nothing of the run had started
+/// it.
 pub const FIRST_RUN: &str = "first_run_ns";
 
 /// How many times as long a run may take on a core that is shared, as a factor.
@@ -122,8 +123,8 @@ impl CommandRows<'_> {
         self.cpu.details.get(WAITED_PERCENT).copied()
     }
 
-    /// The CPU time of its first run, in ns, where each later one took more than twice as much, which no shared core
-    /// explains: what runs leave behind is part of the price, or what prepares them.
+    /// The CPU time of its first run, in ns, where each later one took more than twice as much, which no
+    /// shared core explains: what runs leave behind is part of the price, or what prepares them.
     pub fn cheap_first_run_ns(&self) -> Option<f64> {
         let first = self.cpu.details.get(FIRST_RUN).copied()?;
         let rounds = self.cpu.samples.iter().flatten();

@@ -59,7 +59,8 @@ pub fn allowed_to(task: TaskId) -> Option<Vec<u32>> {
     os::shown_in(&format!("/proc/{process}/task/{thread}/status"))
 }
 
-/// The processors that a process's first thread may use, or where the kernel does not show it, the calling thread.
+/// The processors that a process's first thread may use, or where the kernel does not show it, the calling
+/// thread.
 ///
 /// # Errors
 /// When it does not show this either.

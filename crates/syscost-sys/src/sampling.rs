@@ -1,17 +1,18 @@
-//! What a program's time in the kernel goes to, measured: every 50 us a sample says whether the program is in the
-//! kernel, and for which call, fault or interrupt.
+//! What a program's time in the kernel goes to, measured: every 50 us a sample says whether the program is in
+//! the kernel, and for which call, fault or interrupt.
 //!
-//! Shares of the samples, times the CPU time that wait4(2) tells exactly of a run **without** samples, are times. A
-//! sample lengthens a run, in a virtual machine whose timer is the hypervisor's by as much as 20 us, but wherever it
-//! finds the program: shares are the same with fewer samples. Their error is that of a count: of 100 samples a tenth.
+//! Shares of the samples, times the CPU time that wait4(2) tells exactly of a run **without** samples, are
+//! times. A sample lengthens a run, in a virtual machine whose timer is the hypervisor's by as much as 20 us,
+//! but wherever it finds the program: shares are the same with fewer samples. Their error is that of a count:
+//! of 100 samples a tenth.
 //!
-//! - **What runs with interrupts off** is seen where they are enabled again, as a sample is taken by a timer's
-//!   interrupt; as one sample, however long it took. The way back from a call is known nevertheless on x86-64; on
-//!   aarch64 it counts as the program's own time, as does that from a fault on both.
-//! - **The end of a process**, where its memory is freed, is seen only where everything that runs on a CPU may be
-//!   sampled ([`Profile::has_ends`]).
-//! - **Other CPUs** that the program may use are interrupted as often, also while they are idle: better hold it on a
-//!   few.
+//! - **What runs with interrupts off** is seen where they are enabled again, as a sample is taken by a
+//!   timer's interrupt; as one sample, however long it took. The way back from a call is known nevertheless
+//!   on x86-64; on aarch64 it counts as the program's own time, as does that from a fault on both.
+//! - **The end of a process**, where its memory is freed, is seen only where everything that runs on a CPU
+//!   may be sampled ([`Profile::has_ends`]).
+//! - **Other CPUs** that the program may use are interrupted as often, also while they are idle: better hold
+//!   it on a few.
 //!
 //! ```no_run
 //! use std::{process::Command, sync::Arc};
@@ -70,8 +71,9 @@ pub struct Profile {
     pub lost: u64,
     /// How often the kernel took no samples until the next tick, because there were too many.
     pub throttled: u64,
-    /// Whether the ends of processes are among the samples. If not, whatever runs on a CPU may not be sampled, which
-    /// takes CAP_PERFMON (root) or a perf_event_paranoid of at most 0; then they are missing from Linux 6.16 on.
+    /// Whether the ends of processes are among the samples. If not, whatever runs on a CPU may not be
+    /// sampled, which takes CAP_PERFMON (root) or a perf_event_paranoid of at most 0; then they are missing
+    /// from Linux 6.16 on.
     pub has_ends: bool,
 }
 
@@ -80,7 +82,8 @@ pub struct Profile {
 pub struct KindSamples {
     /// How many.
     pub samples: u64,
-    /// The five functions of the kernel that most of them lie in, and how many: most first, equal ones by name.
+    /// The five functions of the kernel that most of them lie in, and how many: most first, equal ones by
+    /// name.
     pub functions: Vec<(String, u64)>,
 }
 
@@ -142,13 +145,15 @@ pub enum SampleError {
     Failed(#[from] SystemError),
 }
 
-/// Runs a program to its end, and samples it and all that it starts, `period_ns` apart (see [`Sampler::start`]).
+/// Runs a program to its end, and samples it and all that it starts, `period_ns` apart (see
+/// [`Sampler::start`]).
 ///
-/// The command is executed in a child forked from this thread, as by [`trace::run`](crate::trace::run()): no pipe can be
-/// made by it (`Stdio::piped`). Processes that outlive it run on unsampled, and so does it if this process dies.
+/// The command is executed in a child forked from this thread, as by [`trace::run`](crate::trace::run()): no
+/// pipe can be made by it (`Stdio::piped`). Processes that outlive it run on unsampled, and so does it if
+/// this process dies.
 ///
-/// `goes_on` is asked every 50 ms; once it returns false, the program and all that it started are killed, and what was
-/// sampled is returned.
+/// `goes_on` is asked every 50 ms; once it returns false, the program and all that it started are killed, and
+/// what was sampled is returned.
 ///
 /// # Errors
 /// [`SampleError`]: where samples are not permitted the program was not executed.
@@ -204,12 +209,13 @@ impl Drop for Stop {
 }
 
 impl Sampler {
-    /// Samples a process that is to execute a program, on the CPUs that it may use now. It must be held until this
-    /// returns: what it did or started before may be missing. Samples are `period_ns` apart, or farther if the kernel
-    /// does not take as many.
+    /// Samples a process that is to execute a program, on the CPUs that it may use now. It must be held until
+    /// this returns: what it did or started before may be missing. Samples are `period_ns` apart, or farther
+    /// if the kernel does not take as many.
     ///
     /// # Errors
-    /// `Unsupported` naming perf_event_paranoid and the capability that is missing, or what else is in the way.
+    /// `Unsupported` naming perf_event_paranoid and the capability that is missing, or what else is in the
+    /// way.
     pub fn start(
         child: u32,
         period_ns: u64,
@@ -266,8 +272,8 @@ struct Counts<'a> {
     symbols: &'a Symbols,
     /// By process.
     samples: HashMap<(u32, Place<'a>), u64>,
-    /// Whom each process has started. Records of several CPUs come in any order, so that only in the end it is known
-    /// which processes are of the program.
+    /// Whom each process has started. Records of several CPUs come in any order, so that only in the end it
+    /// is known which processes are of the program.
     started: HashMap<u32, Vec<u32>>,
     lost: u64,
     throttled: u64,

@@ -1,18 +1,22 @@
-//! An exact count, without privilege, of what a program and all that it starts ask of the kernel: each system call with its
-//! outcome, the bytes that it moved and what it acts on, and each page fault by what lies there.
+//! An exact count, without privilege, of what a program and all that it starts ask of the kernel: each system
+//! call with its outcome, the bytes that it moved and what it acts on, and each page fault by what lies
+//! there.
 //!
-//! The program runs under ptrace(2), or one that is running is [attached](attach) to. Each call stops it twice, which costs it some 10 us, 20 with a descriptor:
-//! nothing here is timed. Unlike the [audit](crate::audit), this sees results, and needs no no_new_privs.
+//! The program runs under ptrace(2), or one that is running is [attached](attach) to. Each call stops it
+//! twice, which costs it some 10 us, 20 with a descriptor: nothing here is timed. Unlike the
+//! [audit](crate::audit), this sees results, and needs no no_new_privs.
 //!
-//! - **What counts.** Of a program that is [run](run()), all from its first instruction on: not the execve that starts it. Of calls
-//!   that were begun before an attachment, none.
-//! - **Restarts.** A call that a signal without a handler (stop and continue, an ignored one) breaks off, and that the kernel makes again by
-//!   itself, is one call. With a handler it is two: the [interrupted](Outcome::Interrupted) one, and what follows.
-//! - **What is changed.** A traced process is woken by signals that it ignores. Calls that are not restarted but return EINTR then, such
-//!   as epoll_wait, semop or io_uring_enter, are restarted here, their time-outs from the beginning; one that has moved a part of
-//!   its bytes returns that part, and one whose signal another thread takes sees EINTR. An attachment does the same to each thread once; its
-//!   end wakes nobody.
-//! - **What is not seen.** Calls served by the vDSO; io_uring's operations; a tracee cannot trace others (EPERM).
+//! - **What counts.** Of a program that is [run](run()), all from its first instruction on: not the execve
+//!   that starts it. Of calls that were begun before an attachment, none.
+//! - **Restarts.** A call that a signal without a handler (stop and continue, an ignored one) breaks off, and
+//!   that the kernel makes again by itself, is one call. With a handler it is two: the
+//!   [interrupted](Outcome::Interrupted) one, and what follows.
+//! - **What is changed.** A traced process is woken by signals that it ignores. Calls that are not restarted
+//!   but return EINTR then, such as epoll_wait, semop or io_uring_enter, are restarted here, their time-outs
+//!   from the beginning; one that has moved a part of its bytes returns that part, and one whose signal
+//!   another thread takes sees EINTR. An attachment does the same to each thread once; its end wakes nobody.
+//! - **What is not seen.** Calls served by the vDSO; io_uring's operations; a tracee cannot trace others
+//!   (EPERM).
 //!
 //! ```no_run
 //! use std::process::Command;
@@ -42,8 +46,8 @@ pub use tally::{Call, Count, FaultKind, Faults, Object, Outcome, Tally, Variant,
 /// How to trace.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Whether processes that a process starts while it is attached to are traced, too. Those that a program that
-    /// is run here starts are always.
+    /// Whether processes that a process starts while it is attached to are traced, too. Those that a program
+    /// that is run here starts are always.
     pub follows_children: bool,
     /// Whether to find out what kinds of page faults there are.
     pub counts_faults: bool,
@@ -62,7 +66,7 @@ impl Default for Options {
     }
 }
 
-/// How far a trace is, as told to the caller every 50 ms or so.
+/// How far a trace is; the caller gets it every 50 ms or so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Calls that were entered so far.
@@ -75,15 +79,18 @@ pub struct Progress {
 
 /// Runs a program to its end, and to the end of all that it started, and counts what they ask of the kernel.
 ///
-/// The command is executed in a child forked from this thread, which then is that program: its descriptors, environment, directory,
-/// group and `pre_exec` are those of the command. No pipe can be made by it (`Stdio::piped`): hand it files or ends of pipes.
-/// The tracer is a thread of its own, on the same CPUs and in the same scheduling class as this one.
+/// The command is executed in a child forked from this thread, which then is that program: its descriptors,
+/// environment, directory, group and `pre_exec` are those of the command. No pipe can be made by it
+/// (`Stdio::piped`): hand it files or ends of pipes. The tracer is a thread of its own, on the same CPUs and
+/// in the same scheduling class as this one.
 ///
-/// Whenever `goes_on` returns false, all is killed, and what was counted is returned; so are, after a [grace](Options::grace), processes that
-/// outlive the first one. They are named in the tally. If this process dies, they do.
+/// Whenever `goes_on` returns false, all is killed, and what was counted is returned; so are, after a
+/// [grace](Options::grace), processes that outlive the first one. They are named in the tally. If this
+/// process dies, they do.
 ///
 /// # Errors
-/// [`TraceError`]: where ptrace is not permitted the program was not executed; it was killed if the tracing failed later.
+/// [`TraceError`]: where ptrace is not permitted the program was not executed; it was killed if the tracing
+/// failed later.
 pub fn run(
     command: &mut Command,
     options: &Options,
@@ -93,8 +100,8 @@ pub fn run(
     os::trace_run(command, options, &mut goes_on)
 }
 
-/// Counts what a running process asks of the kernel with all its threads, until `goes_on` returns false or all has ended.
-/// It goes on unharmed afterwards, also if this process dies.
+/// Counts what a running process asks of the kernel with all its threads, until `goes_on` returns false or
+/// all has ended. It goes on unharmed afterwards, also if this process dies.
 ///
 /// # Errors
 /// [`TraceError`]: where ptrace is not permitted, or the process does not exist or is traced already.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
+use syscost_report::TableOptions;
 use syscost_report::wrap::hanging;
 
 use crate::cli::Color;
@@ -93,6 +94,17 @@ pub(crate) fn width() -> usize {
         false => columns().or_else(|| terminal_size::terminal_size_of(io::stderr()).map(of)),
     };
     width.unwrap_or(COMMON_WIDTH)
+}
+
+/// How a table is written to the terminal.
+pub(crate) fn table_options(verbose: bool) -> TableOptions {
+    TableOptions {
+        width: width(),
+        color: true,
+        verbose,
+        quiet: is_quiet(),
+        ..TableOptions::default()
+    }
 }
 
 /// Width of running text, in columns: less than that of a wide terminal.

@@ -6,8 +6,8 @@ use syscost_sys::raw::Sysno;
 
 use super::{fault, task};
 
-/// A use with the rows that price it: the null call, as a lower bound, where none is of the like; none if there is no such
-/// call.
+/// A use with the rows that price it: the null call, as a lower bound, where none is of the like; none if
+/// there is no such call.
 pub fn priced(one: Use) -> Use {
     match price_of(&one) {
         Some((rows, is_lower_bound)) => Use {
@@ -73,9 +73,9 @@ enum Made {
     Difference(&'static str, &'static str),
     /// Of a program in the place of one whose memory is given back.
     Execution,
-    /// Of rows that move so many bytes, between which it is interpolated.
+    /// Interpolated between rows that move the given numbers of bytes.
     Sized(&'static [(u64, &'static str)]),
-    /// Of a row that costs the same up to so many bytes.
+    /// Of a row that costs the same up to the given number of bytes.
     UpTo(u64, &'static str),
 }
 
@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// The same, which moves so many bytes.
+    /// The same use, moving this number of bytes.
     fn moving(bytes: u64, one: Use) -> Use {
         Use {
             size: Some(bytes),

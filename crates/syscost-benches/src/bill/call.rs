@@ -1,17 +1,18 @@
-//! One system call as a program makes it: of another object each time, with the caches as its own work left them.
+//! One system call as a program makes it: of another object each time, with the caches as its own work left
+//! them.
 //!
 //! ## Measures
-//! One call, timed individually, after `displaced` bytes of the user's own data were read. What each call finds is
-//! its state. Names are a thousand in one directory, taken in turn, all in the kernel's caches; a missing one is
-//! known to be missing. Reads are of a file of 32 MiB in the page cache, the next part each time. New files are
-//! made in a directory without others, and none is removed meanwhile; removed ones have just been made, with a
-//! page. Mappings are of 128 KiB; those removed have each page touched. Sockets are pairs within this process. Files
-//! are in the run's first directory.
+//! One call, timed individually, after `displaced` bytes of the user's own data were read. What each call
+//! finds is its state. Names are a thousand in one directory, taken in turn, all in the kernel's caches; a
+//! missing one is known to be missing. Reads are of a file of 32 MiB in the page cache, the next part each
+//! time. New files are made in a directory without others, and none is removed meanwhile; removed ones have
+//! just been made, with a page. Mappings are of 128 KiB; those removed have each page touched. Sockets are
+//! pairs within this process. Files are in the run's first directory.
 //! ## Does not measure
 //! What a call waits for: devices, other tasks.
 //! ## Interpretation
-//! `displaced=0` is a loop's price, which programs seldom pay. How long a program computes between two calls tells
-//! which of the others applies.
+//! `displaced=0` is a loop's price, which programs seldom pay. How long a program computes between two calls
+//! tells which of the others applies.
 //! ## Source
 //! The weights of calls in bills of common programs.
 
@@ -57,7 +58,8 @@ pub(super) struct Kind {
     name: &'static str,
     call: Sysno,
     returns: Returns,
-    /// The kind of object that its descriptor refers to, if that makes the difference, and what is seen of it after.
+    /// The kind of object that its descriptor refers to, if that makes the difference, and what is seen of it
+    /// after.
     on: &'static str,
     /// Arguments that make it this call, by position and name.
     given: &'static [(usize, &'static str, ArgumentValue)],

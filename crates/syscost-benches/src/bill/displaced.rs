@@ -1,4 +1,4 @@
-//! Shared: single operations, each after so many bytes of the user's data were read.
+//! Shared: single operations, each after a given amount of the user's data was read.
 //!
 //! A loop finds everything of the kernel's in the caches; a program that computes between two calls does not.
 #![allow(unsafe_code)] // memory that forked processes share
@@ -25,7 +25,7 @@ static READ: Witness = Witness::of(
     "the sum of the lines read",
 );
 
-/// Proof that so many bytes are read.
+/// Proof that this number of bytes is read.
 pub(super) fn proof(bytes: Bytes) -> Proof {
     READ.expects(bytes.0)
 }
@@ -81,8 +81,8 @@ impl Drop for Data {
     }
 }
 
-/// Measures an operation, timed individually after `prepare`, whose calls do not count, and after so many bytes
-/// were read.
+/// Measures an operation, timed individually after `prepare`, whose calls do not count, and after `displaced`
+/// bytes were read.
 pub(super) fn measure<'p>(
     plan: Plan<'p>,
     displaced: Bytes,

@@ -2,9 +2,10 @@
 //!
 //! ## Measures
 //! The first touch of one page, timed individually, after `displaced` bytes of the user's own data were read.
-//! `anonymous`: a write to fresh memory. `stack`: the same below the end of the first thread's stack, which grows.
-//! `file`: a read of a mapped file in the page cache, with what the kernel maps around it. `file_write`: a write to
-//! a private mapping of such a file, which copies the page. `after_fork`: a write to a page that a child shares.
+//! `anonymous`: a write to fresh memory. `stack`: the same below the end of the first thread's stack, which
+//! grows. `file`: a read of a mapped file in the page cache, with what the kernel maps around it.
+//! `file_write`: a write to a private mapping of such a file, which copies the page. `after_fork`: a write to
+//! a page that a child shares.
 //! ## Does not measure
 //! Faults that read from a device, huge pages.
 //! ## Interpretation
@@ -136,8 +137,8 @@ const COUNT: usize = 256;
 /// Pages that are shared with a child.
 const SHARED: usize = 128;
 
-/// Pages that a fault maps at most: two of the pieces in which the page cache keeps the file, which lie around the
-/// sixteen pages that it maps by default.
+/// Pages that a fault maps at most: two of the pieces in which the page cache keeps the file, which lie
+/// around the sixteen pages that it maps by default.
 const AROUND: usize = 32;
 
 /// Pages that are touched one after the other.
@@ -150,7 +151,7 @@ struct Touched {
 }
 
 impl Touched {
-    /// Each so many pages above the last.
+    /// Each this number of pages above the last.
     fn upwards(start: *mut u8, pages: usize, writes: bool) -> Self {
         Self {
             start,
@@ -223,7 +224,7 @@ fn mapped(at: *const u8) -> Result<String, Failure> {
     Ok(words.to_owned())
 }
 
-/// The page below the first thread's stack, which may grow by so many bytes.
+/// The page below the first thread's stack, which may grow by this number of bytes.
 fn below_stack(bytes: usize) -> Result<*mut u8, Failure> {
     let maps = maps()?;
     let found = mappings(&maps).find(|(_, name)| *name == "[stack]");

@@ -1,17 +1,17 @@
 //! A task of a program's that is made, waited for, or ends.
 //!
 //! ## Measures
-//! One operation, timed individually, after `displaced` bytes of the user's own data were read; the other task runs
-//! on the same CPU. `fork`: the call alone, of this program; `fork_30M`: the same with 30 MiB more, all touched.
-//! `vfork`: until the child, which shares the memory, has exited. `vfork_exec`: until it has executed a tiny
-//! program. `thread`: clone alone; `thread_join`: and the thread's exit, until it is known. `wait`: wait4 for a
-//! child that has ended. `exit_100` and `exit_10000`: a stopped child that has touched so many pages is killed and
-//! waited for.
+//! One operation, timed individually, after `displaced` bytes of the user's own data were read; the other
+//! task runs on the same CPU. `fork`: the call alone, of this program; `fork_30M`: the same with 30 MiB more,
+//! all touched. `vfork`: until the child, which shares the memory, has exited. `vfork_exec`: until it has
+//! executed a tiny program. `thread`: clone alone; `thread_join`: and the thread's exit, until it is known.
+//! `wait`: wait4 for a child that has ended. `exit_100` and `exit_10000`: a stopped child that has touched so
+//! many pages is killed and waited for.
 //! ## Does not measure
 //! What the other task runs.
 //! ## Interpretation
-//! Differences are prices, too: that of executing is `vfork_exec` without `vfork`, that of a page at the end of a
-//! process follows from both exits.
+//! Differences are prices, too: that of executing is `vfork_exec` without `vfork`, that of a page at the end
+//! of a process follows from both exits.
 //! ## Source
 //! The weights of calls in bills of common programs.
 

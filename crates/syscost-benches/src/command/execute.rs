@@ -32,7 +32,8 @@ const MAX_PROCESSES: usize = 4096;
 const LOOK: Duration = Duration::from_millis(50);
 const LOOK_AT_PROCESSES: Duration = Duration::from_secs(1);
 
-/// How often the core is looked at while a command runs on it: that takes its CPU for half a percent of the time.
+/// How often the core is looked at while a command runs on it: that takes its CPU for half a percent of the
+/// time.
 const OFTEN: Duration = Duration::from_millis(2);
 
 /// How long what it started may take to end after it: more is left running.
@@ -111,8 +112,8 @@ pub fn shell(step: &str) -> Result<(), String> {
     }
 }
 
-/// Runs a command once, on these CPUs, and ends it if it takes longer than it may, or at Ctrl-C. Meanwhile `often` is
-/// called every 2 ms.
+/// Runs a command once, on these CPUs, and ends it if it takes longer than it may, or at Ctrl-C. Meanwhile
+/// `often` is called every 2 ms.
 ///
 /// # Errors
 /// Why it has no figures.

@@ -115,8 +115,8 @@ pub(crate) fn clone3(flags: u64, work: impl FnOnce() -> c_int) -> Result<Child, 
     }
 }
 
-/// Makes a child that shares this process's memory, as vfork does: returns once it has become the program or, without
-/// one, exited.
+/// Makes a child that shares this process's memory, as vfork does: returns once it has become the program or,
+/// without one, exited.
 #[inline(always)]
 pub(crate) fn vfork(stack: &mut Stack, program: Option<&Command>) -> Result<Child, Failure> {
     extern "C" fn begin(program: *mut c_void) -> c_int {

@@ -22,7 +22,7 @@ pub(super) struct SampleProbes {
     before: f64,
     /// The same after it.
     after: f64,
-    /// Sum of the ratios of probes during it, each [`MOST_SHARED`] at most, and their number.
+    /// Sum of the ratios of probes during it, each [`MAX_SHARED`] at most, and their number.
     during: f64,
     number_during: u32,
     /// The ratio of a core of our own, and how many times as high a probe's may be.
@@ -33,8 +33,9 @@ pub(super) struct SampleProbes {
     probes: u32,
 }
 
-/// How slow a core seems at most that two hardware threads share, as a factor: what shows more was interrupted.
-const MOST_SHARED: f64 = 2.0;
+/// How slow a core seems at most that two hardware threads share, as a factor: what shows more was
+/// interrupted.
+const MAX_SHARED: f64 = 2.0;
 
 /// The slow-down, as a factor, that stands for a core of which is only known that it is shared.
 const SHARED: f64 = f64::INFINITY;
@@ -58,8 +59,8 @@ impl SampleProbes {
         self.slowdown() <= self.limit
     }
 
-    /// How slow the core seemed: 1 for one of our own, 0 without a probe. What was seen during the stretch counts as
-    /// its mean: each of those probes stands for a part of its time.
+    /// How slow the core seemed: 1 for one of our own, 0 without a probe. What was seen during the stretch
+    /// counts as its mean: each of those probes stands for a part of its time.
     pub(super) fn slowdown(&self) -> f64 {
         let during = self.during / f64::from(self.number_during.max(1));
         self.before.max(self.after).max(during)
@@ -245,7 +246,7 @@ impl CoreProbes {
     /// To be called now and then during a timed stretch in which this task sleeps.
     pub(super) fn probe_during(&mut self) {
         let reading = self.probe_again();
-        self.seen.during += self.alone.slowdown(&reading).min(MOST_SHARED);
+        self.seen.during += self.alone.slowdown(&reading).min(MAX_SHARED);
         self.seen.number_during += 1;
     }
 

@@ -43,8 +43,8 @@ where
     P: FnMut() -> Result<(), Failure>,
     R: FnMut(Option<Often<'_>>) -> Result<Execution, Failure>,
 {
-    /// `prepare`, and `run` starts the command and waits for its end; it calls what it is given meanwhile. If its
-    /// tasks are not all on the measuring CPU, whose core that is says nothing.
+    /// `prepare`, and `run` starts the command and waits for its end; it calls what it is given meanwhile. If
+    /// its tasks are not all on the measuring CPU, whose core that is says nothing.
     pub fn of(is_pinned: bool, prepare: P, run: R) -> Self {
         Self {
             is_pinned,

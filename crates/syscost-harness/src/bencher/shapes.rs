@@ -72,9 +72,9 @@ impl Loop<()> {
         })
     }
 
-    /// A function of the user's: compiled once, and called by pointer, which costs about a nanosecond. Inlined
-    /// into the copies of an unrolled loop, larger ones become other code than they are where they are called
-    /// once (half as long again was seen).
+    /// A function of the user's: compiled once, and called by pointer, which costs about a nanosecond.
+    /// Inlined into the copies of an unrolled loop, larger ones become other code than they are where they
+    /// are called once (half as long again was seen).
     pub fn function<T>(mut op: impl FnMut() -> T) -> Loop<impl FnMut(u64) -> Result<(), Failure>> {
         Loop::batches(1, move |n| {
             let op: &mut dyn FnMut() -> T = black_box(&mut op);

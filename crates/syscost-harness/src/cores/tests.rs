@@ -154,7 +154,8 @@ fn rounds(own: f64, ratio: u16) -> Vec<RoundSamples> {
 #[test]
 fn samples_that_contradict_the_listening_show_what_work_before_a_probe_does() {
     let cores = || Cores::find(&mut [heard(0, 1.39, 0)], false, None);
-    // As on a Cascade Lake, with a burst that did not fit beside anything else: 1.39 back to back, more after system calls.
+    // As on a Cascade Lake, with a burst that did not fit beside anything else: 1.39 back to back, more after
+    // system calls.
     let mut shifted = cores();
     let found = shifted
         .learn_from_samples(rounds(0.7, 1550).iter(), |_| Some(0.75))

@@ -13,11 +13,12 @@ const MIN_SHARE: f64 = 0.004;
 /// Minimum number of probes that must agree.
 const MIN_LOOKS: usize = 12;
 
-/// Ratios within this factor of each other are of states of a core that is ours, of which the usual one counts:
-/// a neighbour on the same core costs independent instructions 12 % and more (docs/lab/core-probes.md). Zen 4 showed
-/// another one for some moments, 6 % lower than the one that it shows for hours (2026-11-22); Granite Rapids shows two, 5 %
-/// apart, in turn (2026-11-29): with a limit between the two, half of the own probes were called shared. Where both cores
-/// showed 9 % more than that, they were shared (2026-11-23).
+/// Ratios within this factor of each other are of states of a core that is ours, of which the usual one
+/// counts: a neighbour on the same core costs independent instructions 12 % and more
+/// (docs/lab/core-probes.md). Zen 4 showed another one for some moments, 6 % lower than the one that it shows
+/// for hours (2026-11-22); Granite Rapids shows two, 5 % apart, in turn (2026-11-29): with a limit between
+/// the two, half of the own probes were called shared. Where both cores showed 9 % more than that, they were
+/// shared (2026-11-23).
 pub const SAME_STATE: f64 = 1.08;
 
 /// A chain longer than the next ones by this was interrupted: such a probe's ratio is too small.
@@ -131,8 +132,8 @@ fn mode(ratios: &[f64], agree: f64) -> Option<&[f64]> {
     Some(&ratios[densest..within(ratios[densest])])
 }
 
-/// Whether there is a gap between ratios of a core of our own, which are lower than `limit`, and those of a shared one:
-/// windows of this relative width hold fewer, before they hold more again.
+/// Whether there is a gap between ratios of a core of our own, which are lower than `limit`, and those of a
+/// shared one: windows of this relative width hold fewer, before they hold more again.
 fn has_gap(ratios: &[f64], limit: f64, width: f64) -> bool {
     let below = |end: f64| ratios.partition_point(|ratio| *ratio <= end);
     // A quarter of a window at a time.

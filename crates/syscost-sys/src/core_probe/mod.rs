@@ -42,9 +42,9 @@ const MIN_GRAINS: f64 = 100.0;
 /// GHz, 270 on a Xeon of 4 GHz.
 const BURST_NS: f64 = 190.0;
 
-/// Number of probes that are taken at most until one finds the core ours: after a sleep, or a walk through memory, the first
-/// two may not (Granite Rapids, 2026-11-29).
-const MOST_PROBES: usize = 3;
+/// Number of probes that are taken at most until one finds the core ours: after a sleep, or a walk through
+/// memory, the first two may not (Granite Rapids, 2026-11-29).
+const MAX_PROBES: usize = 3;
 
 /// Takes probes of the core that it runs on.
 #[derive(Clone, Copy)]
@@ -175,11 +175,12 @@ impl Probe {
         )
     }
 
-    /// Takes a probe, and another one where the core seems shared, three at most: what ran before slows the first ones.
+    /// Takes a probe, and another one where the core seems shared, three at most: what ran before slows the
+    /// first ones.
     #[inline]
     pub fn read_again(&self, alone: &Alone) -> ProbeReading {
         let mut reading = self.read();
-        for _ in 1..MOST_PROBES {
+        for _ in 1..MAX_PROBES {
             if alone.holds(&reading) {
                 break;
             }

@@ -15,8 +15,8 @@ use crate::process::{ChildEnd, kill_tree, pause, take_end};
 /// How often whoever has a program watched is asked whether it is to go on.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A child forked from this thread that is to execute a program. Unless somebody has taken its end, it is killed with
-/// all that it started when this goes out of scope.
+/// A child forked from this thread that is to execute a program. Unless somebody has taken its end, it is
+/// killed with all that it started when this goes out of scope.
 pub(crate) struct Held {
     pid: u32,
     /// A byte to the child releases it; from it comes the errno of an execution that failed.

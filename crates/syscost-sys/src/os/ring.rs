@@ -12,8 +12,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use super::perf::done;
 use crate::os;
 
-/// Bytes of records in a ring, if it may have as many: what kernel.perf_event_mlock_kb (516) allows each CPU, less the
-/// page that describes it.
+/// Bytes of records in a ring, if it may have as many: what kernel.perf_event_mlock_kb (516) allows each CPU,
+/// less the page that describes it.
 const SIZE: usize = 512 << 10;
 
 /// Memory that the kernel fills with the records of events until it is full.
@@ -116,8 +116,8 @@ impl Ring {
         into.resize(length, 0);
         let at = at as usize % self.size;
         let first = length.min(self.size - at);
-        // SAFETY: both parts lie in the ring, whose records up to the head the kernel has written and leaves alone
-        // until the tail has passed them.
+        // SAFETY: both parts lie in the ring, whose records up to the head the kernel has written and leaves
+        // alone until the tail has passed them.
         unsafe {
             let records = self.memory.add(self.page);
             ptr::copy_nonoverlapping(records.add(at), into.as_mut_ptr(), first);

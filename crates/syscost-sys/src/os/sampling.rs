@@ -12,8 +12,9 @@ use crate::Unsupported;
 /// The number of no task: whatever runs on a CPU.
 const WHATEVER_RUNS: u32 = u32::MAX;
 
-/// The user's registers that a sample has, as bits: what the way back from a call leaves in rcx (PERF_REG_X86_CX) is
-/// the address at which the program goes on (PERF_REG_X86_IP). No register of aarch64 tells.
+/// The user's registers that a sample has, as bits: what the way back from a call leaves in rcx
+/// (PERF_REG_X86_CX) is the address at which the program goes on (PERF_REG_X86_IP). No register of aarch64
+/// tells.
 const REGISTERS: u64 = if cfg!(target_arch = "x86_64") {
     1 << 2 | 1 << 8
 } else {
@@ -32,7 +33,7 @@ pub(crate) enum Record<'a> {
         process: u32,
         by: u32,
     },
-    /// So many records found the ring full.
+    /// This number of records found the ring full.
     Lost(u64),
     /// The kernel takes no samples until the next tick, because there were too many.
     Throttled,
@@ -69,8 +70,8 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// Takes samples that are this far apart, on these CPUs: of whatever runs there from now on or, where this is not
-    /// allowed, of the program that this process is to execute, and of all that it starts.
+    /// Takes samples that are this far apart, on these CPUs: of whatever runs there from now on or, where
+    /// this is not allowed, of the program that this process is to execute, and of all that it starts.
     pub(crate) fn of(child: u32, cpus: &[u32], period_ns: u64) -> Result<Samples, Unsupported> {
         let samples = |are_of_all| {
             let rings = rings(cpus, |cpu| event(child, are_of_all, cpu, period_ns));

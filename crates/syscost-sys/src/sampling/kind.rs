@@ -7,11 +7,12 @@ use crate::raw::Sysno;
 /// What a program was in the kernel for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// This system call, as strace names it. If its own function is not on the stack, because all it does is to go on
-    /// in another one, the name follows from that, or is that function's where it serves several calls:
-    /// `path_getxattrat`.
+    /// This system call, as strace names it. If its own function is not on the stack, because all it does is
+    /// to go on in another one, the name follows from that, or is that function's where it serves several
+    /// calls: `path_getxattrat`.
     Call(String),
-    /// A page fault in the program itself. One in a system call, which uses the program's memory, is that call's.
+    /// A page fault in the program itself. One in a system call, which uses the program's memory, is that
+    /// call's.
     PageFault,
     /// Any other exception.
     Exception,
@@ -93,8 +94,8 @@ const RENAMED: [(&str, &str); 12] = [
     ("vfs_fstatat", "newfstatat"),
 ];
 
-/// Functions by role, those of x86-64 before those of aarch64; of a name that ends in `*`, all that begin so. The
-/// first match counts.
+/// Functions by role, those of x86-64 before those of aarch64; of a name that ends in `*`, all that begin so.
+/// The first match counts.
 #[rustfmt::skip]
 const ROLES: &[(Role, &[&str])] = &[
     (Role::Gate, &["entry_SYS*", "do_syscall_64", "x64_sys_call"]),

@@ -5,8 +5,8 @@ use std::fs;
 use super::kind::{Kind, Role, kind, role};
 use crate::{Unsupported, os};
 
-/// The functions of the running kernel and its modules, by address. Reading them takes 0.1 s or more; any number of
-/// [samplers](super::Sampler) can use the same.
+/// The functions of the running kernel and its modules, by address. Reading them takes 0.1 s or more; any
+/// number of [samplers](super::Sampler) can use the same.
 #[derive(Debug)]
 pub struct Symbols(Vec<Function>);
 
@@ -48,7 +48,8 @@ impl Symbols {
             let is_code = matches!(words.next()?, "t" | "T" | "w" | "W");
             let name = words.next()?;
             let name = name.split_once('.').map_or(name, |(name, _)| name);
-            // What lies behind the kernel's own functions is in no list: programs for its BPF machine, such as seccomp filters.
+            // What lies behind the kernel's own functions is in no list: programs for its BPF machine, such
+            // as seccomp filters.
             let name = if name == "_einittext" { "(BPF)" } else { name };
             (is_code && start != 0).then(|| Function {
                 start,
@@ -68,8 +69,8 @@ impl Symbols {
         self.0.get(after.checked_sub(1)?)
     }
 
-    /// What a program was in the kernel for, and the function that it was in, by the addresses on its stack from the
-    /// inside out.
+    /// What a program was in the kernel for, and the function that it was in, by the addresses on its stack
+    /// from the inside out.
     pub(super) fn classify(&self, mut stack: impl DoubleEndedIterator<Item = u64>) -> (Kind, &str) {
         let innermost = stack.next().and_then(|address| self.at(address));
         // A call that never returns can be a function's last instruction.

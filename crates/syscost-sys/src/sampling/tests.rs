@@ -2,7 +2,6 @@
 
 use super::*;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
 
 use crate::elf::{self, Access, BASE, Segment, machine_code};
 use crate::process::{descendants, has_variable, name_of};
@@ -161,42 +160,4 @@ fn a_program_is_killed_with_all_that_it_started_when_the_caller_says_so() {
     }
     // One that has ended shows no environment.
     assert!(!has_variable(started.unwrap(), &mark));
-}
-
-/// Prints what the program of the environment variable `PROGRAM`, split at blanks, does in the kernel, by samples every
-/// `PERIOD` ns.
-#[test]
-#[ignore = "prints a table"]
-fn sample_a_program_by_hand() {
-    let line = std::env::var("PROGRAM").unwrap_or_else(|_| "true".to_owned());
-    let period = std::env::var("PERIOD").map_or(PERIOD_NS, |period| period.parse().unwrap());
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let mut command = Command::new(words[0]);
-    let silent = command.args(&words[1..]).stdout(Stdio::null());
-    let Sampled {
-        profile, cpu_ns, ..
-    } = or_skip!(sampled(silent, period));
-    let shares = profile.by_kind.iter().map(|(kind, of_kind)| {
-        let share = 100.0 * profile.share(kind).unwrap_or(0.0);
-        (share, kind, of_kind)
-    });
-    let mut shares: Vec<_> = shares.collect();
-    shares.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-    println!(
-        "{line}: {} samples of {} ns, {} us of {} us (ends: {}), kernel {:.1} %, lost {}, throttled {}",
-        profile.samples(),
-        profile.period_ns,
-        profile.samples() * profile.period_ns / 1000,
-        cpu_ns / 1000,
-        profile.has_ends,
-        100.0 * profile.kernel_share().unwrap_or(0.0),
-        profile.lost,
-        profile.throttled
-    );
-    for (share, kind, of_kind) in shares {
-        println!(
-            "{share:6.2} % {kind:16} {:6} {:?}",
-            of_kind.samples, of_kind.functions
-        );
-    }
 }

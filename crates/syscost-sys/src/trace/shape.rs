@@ -25,7 +25,8 @@ pub(crate) enum Bytes {
     Asked(usize),
     /// By so much the end of the heap has grown.
     Growth,
-    /// So much memory of the process was resident when it made the call, which copies or gives back what it has of that.
+    /// So much memory of the process was resident when it made the call, which copies or gives back what it
+    /// has of that.
     Resident,
 }
 
@@ -125,10 +126,13 @@ const fn acts(call: Sysno) -> Shape {
 
 #[rustfmt::skip] // a line each, or a few that are alike
 const TABLE: &[Shape] = &[
-    moves(Sysno::READ, 0), moves(Sysno::PREAD64, 0), moves(Sysno::READV, 0), moves(Sysno::PREADV, 0), moves(Sysno::PREADV2, 0),
-    moves(Sysno::WRITE, 0), moves(Sysno::PWRITE64, 0), moves(Sysno::WRITEV, 0), moves(Sysno::PWRITEV, 0), moves(Sysno::PWRITEV2, 0),
+    moves(Sysno::READ, 0), moves(Sysno::PREAD64, 0), moves(Sysno::READV, 0), moves(Sysno::PREADV, 0),
+    moves(Sysno::PREADV2, 0),
+    moves(Sysno::WRITE, 0), moves(Sysno::PWRITE64, 0), moves(Sysno::WRITEV, 0), moves(Sysno::PWRITEV, 0),
+    moves(Sysno::PWRITEV2, 0),
     moves(Sysno::SENDTO, 0), moves(Sysno::SENDMSG, 0), moves(Sysno::RECVFROM, 0), moves(Sysno::RECVMSG, 0),
-    moves(Sysno::SENDFILE, 0), moves(Sysno::COPY_FILE_RANGE, 2), moves(Sysno::SPLICE, 2), moves(Sysno::TEE, 1), moves(Sysno::VMSPLICE, 0),
+    moves(Sysno::SENDFILE, 0), moves(Sysno::COPY_FILE_RANGE, 2), moves(Sysno::SPLICE, 2),
+    moves(Sysno::TEE, 1), moves(Sysno::VMSPLICE, 0),
     moves(Sysno::GETDENTS64, 0), moves(Sysno::GETDENTS, 0),
     Shape::of(Sysno::GETRANDOM).bytes(Bytes::Moved),
     Shape::on(Sysno::MMAP, 4).bytes(Bytes::Asked(1)).variant(mapped),
@@ -138,22 +142,26 @@ const TABLE: &[Shape] = &[
     Shape::of(Sysno::OPEN).variant(|arguments| opened(arguments[1])),
     Shape::of(Sysno::OPENAT).variant(|arguments| opened(arguments[2])),
     resident(Sysno::CLONE).variant(cloned), resident(Sysno::CLONE3).variant(cloned),
-    resident(Sysno::FORK).variant(|_| Some(Variant::Process)), resident(Sysno::VFORK).variant(|_| Some(Variant::Vfork)),
+    resident(Sysno::FORK).variant(|_| Some(Variant::Process)),
+    resident(Sysno::VFORK).variant(|_| Some(Variant::Vfork)),
     resident(Sysno::EXECVE), resident(Sysno::EXIT_GROUP),
     Shape::of(Sysno::FUTEX).variant(futex),
     acts(Sysno::FCNTL).variant(controlled),
     at(Sysno::NEWFSTATAT, 3), at(Sysno::STATX, 2), at(Sysno::EXECVEAT, 4),
-    acts(Sysno::CLOSE), acts(Sysno::FSTAT), acts(Sysno::FSTATFS), acts(Sysno::LSEEK), acts(Sysno::IOCTL), acts(Sysno::FLOCK),
+    acts(Sysno::CLOSE), acts(Sysno::FSTAT), acts(Sysno::FSTATFS), acts(Sysno::LSEEK), acts(Sysno::IOCTL),
+    acts(Sysno::FLOCK),
     acts(Sysno::DUP), acts(Sysno::DUP2), acts(Sysno::DUP3), acts(Sysno::FCHDIR),
     acts(Sysno::FSYNC), acts(Sysno::FDATASYNC), acts(Sysno::SYNCFS), acts(Sysno::SYNC_FILE_RANGE),
     acts(Sysno::FTRUNCATE), acts(Sysno::FALLOCATE), acts(Sysno::FADVISE64), acts(Sysno::READAHEAD),
     acts(Sysno::FCHMOD), acts(Sysno::FCHOWN),
     acts(Sysno::FGETXATTR), acts(Sysno::FSETXATTR), acts(Sysno::FLISTXATTR), acts(Sysno::FREMOVEXATTR),
-    acts(Sysno::CONNECT), acts(Sysno::ACCEPT), acts(Sysno::ACCEPT4), acts(Sysno::BIND), acts(Sysno::LISTEN), acts(Sysno::SHUTDOWN),
+    acts(Sysno::CONNECT), acts(Sysno::ACCEPT), acts(Sysno::ACCEPT4), acts(Sysno::BIND), acts(Sysno::LISTEN),
+    acts(Sysno::SHUTDOWN),
     acts(Sysno::GETSOCKOPT), acts(Sysno::SETSOCKOPT), acts(Sysno::GETSOCKNAME), acts(Sysno::GETPEERNAME),
     acts(Sysno::SENDMMSG), acts(Sysno::RECVMMSG),
     acts(Sysno::EPOLL_CTL), acts(Sysno::EPOLL_WAIT), acts(Sysno::EPOLL_PWAIT), acts(Sysno::EPOLL_PWAIT2),
-    acts(Sysno::TIMERFD_SETTIME), acts(Sysno::TIMERFD_GETTIME), acts(Sysno::INOTIFY_ADD_WATCH), acts(Sysno::INOTIFY_RM_WATCH),
+    acts(Sysno::TIMERFD_SETTIME), acts(Sysno::TIMERFD_GETTIME), acts(Sysno::INOTIFY_ADD_WATCH),
+    acts(Sysno::INOTIFY_RM_WATCH),
 ];
 
 fn mapped(arguments: &Arguments) -> Option<Variant> {

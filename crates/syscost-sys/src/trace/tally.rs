@@ -122,8 +122,9 @@ pub enum Outcome {
     Ok,
     /// It returned this error.
     Failed(i32),
-    /// A signal broke it off, in a way in which the program sees EINTR, or the kernel makes it again after the handler has
-    /// returned: that one is counted, too. Where there is no handler and the kernel goes on with it at once, it is one call.
+    /// A signal broke it off, in a way in which the program sees EINTR, or the kernel makes it again after
+    /// the handler has returned: that one is counted, too. Where there is no handler and the kernel goes on
+    /// with it at once, it is one call.
     Interrupted,
     /// The task ended in it: exit, exit_group, or whatever it was in when it was killed.
     NeverReturned,
@@ -155,8 +156,8 @@ pub struct Call {
     pub variant: Option<Variant>,
     /// The descriptor on which it acts: of sendfile, splice and copy_file_range, that which is written to.
     pub object: Option<Object>,
-    /// The [class](size_class) of the bytes that it moved or mapped, of successful calls that do; of those that make, replace or
-    /// end a process, of the memory that it has.
+    /// The [class](size_class) of the bytes that it moved or mapped, of successful calls that do; of those
+    /// that make, replace or end a process, of the memory that it has.
     pub size: Option<u64>,
     /// How it ended.
     pub outcome: Outcome,
@@ -190,7 +191,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// The class of so many bytes, named by its upper end: 0, 1, 4, 16, 64 and so on by powers of 4. A class
+/// The class of a number of bytes, named by its upper end: 0, 1, 4, 16, 64 and so on by powers of 4. A class
 /// holds what is larger than a quarter of its end.
 pub fn size_class(bytes: u64) -> u64 {
     let mut end = u64::from(bytes > 0);
@@ -209,13 +210,14 @@ pub struct Count {
     pub bytes: u64,
 }
 
-/// The page faults that happened in user mode. Those that the kernel runs into while it works for the program, as when read(2)
-/// fills a new page, are not among them; [`Tally::faults_of_tasks`] has both.
+/// The page faults that happened in user mode. Those that the kernel runs into while it works for the
+/// program, as when read(2) fills a new page, are not among them; [`Tally::faults_of_tasks`] has both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Faults {
     /// How many there were of each kind.
     pub by_kind: BTreeMap<FaultKind, u64>,
-    /// Records that the kernel could not write, of faults and mappings: if there are any, there are more faults than counted.
+    /// Records that the kernel could not write, of faults and mappings: if there are any, there are more
+    /// faults than counted.
     pub lost: u64,
 }
 
@@ -243,18 +245,19 @@ pub struct Tally {
     pub threads: u64,
     /// Programs that were executed, but for the first.
     pub execs: u64,
-    /// Signals that were delivered to a handler or had their default effect; without those ignored, and without SIGKILL.
+    /// Signals that were delivered to a handler or had their default effect; without those ignored, and
+    /// without SIGKILL.
     pub signals: u64,
     /// Page faults in user mode, by kind; why they are not known, where perf does not show them.
     pub faults: Result<Faults, Unsupported>,
     /// All faults of the tasks by the kernel's own account, minor and major ones: an upper bound of
     /// the former. A task that was killed may have ended before it could be asked.
     pub faults_of_tasks: u64,
-    /// Programs that were executed without the privilege that their file gives (set-user-ID, set-group-ID, capabilities), since
-    /// the kernel gives none to what is traced: they did something else than usual.
+    /// Programs that were executed without the privilege that their file gives (set-user-ID, set-group-ID,
+    /// capabilities), since the kernel gives none to what is traced: they did something else than usual.
     pub lost_privilege: BTreeSet<String>,
-    /// Names of the processes that were running at the end and were killed: they outlived the first one, or the caller had
-    /// enough.
+    /// Names of the processes that were running at the end and were killed: they outlived the first one, or
+    /// the caller had enough.
     pub left_running: Vec<String>,
     /// How the first process ended, if it did.
     pub end: Option<ExitStatus>,

@@ -332,7 +332,8 @@ fn a_program_that_is_not_there_is_an_error() {
     }
 }
 
-/// Attaches to a forked child until it ends or the test is done with it. `on_look` is told how often it was called.
+/// Attaches to a forked child until it ends or the test is done with it. `on_look` gets how often it was
+/// called.
 fn attached(child: u32, mut on_look: impl FnMut(u32) -> bool) -> Result<Tally, Unsupported> {
     let mut looks = 0;
     let tally = attach(child, &Options::default(), |_| {
@@ -376,7 +377,8 @@ fn threads_and_an_execve_by_one_of_them_add_up() {
     assert_eq!(tally.calls_of(Sysno::EXIT_GROUP), 1);
 }
 
-/// Makes a call over and over; the number of times that it was interrupted. Ends when it returns something else than 0.
+/// Makes a call over and over; the number of times that it was interrupted. Ends when it returns something
+/// else than 0.
 fn waits(mut call: impl FnMut() -> isize) -> i32 {
     let mut interrupted = 0;
     loop {

@@ -44,8 +44,9 @@ pub struct BillArguments {
     /// Also price it by this kept run of another machine (there: `syscost run bill`)
     #[arg(long, value_name = "RUN", conflicts_with = "against")]
     pub beside: Option<String>,
-    /// Fail (exit code 3) if the counts grew by more for certain: `calls:5%`, `faults`, `bytes`, several with commas; what
-    /// varies from run to run is no growth, and where that hides whether they did the exit code is 1
+    /// Fail (exit code 3) if the counts grew by more for certain: `calls:5%`, `faults`, `bytes`, several with
+    /// commas; what varies from run to run is no growth, and where that hides whether they did the exit code
+    /// is 1
     #[arg(long, value_name = "SUM[:PERCENT]", value_parser = fail_on, value_delimiter = ',', requires = "against")]
     pub fail_on: Vec<GrownBy>,
     /// Only count, do not measure what the counts cost

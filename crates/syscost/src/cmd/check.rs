@@ -12,7 +12,7 @@ use syscost_benches::CATALOGUE;
 use syscost_fleet::baseline::{Baseline, BaselineError};
 use syscost_fleet::check::{Answer, Check, Findings, Reference, to_repeat};
 use syscost_harness::machine;
-use syscost_harness::session::{Options, Profile, Session};
+use syscost_harness::session::{Options, Profile};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_results::machine::Cache;
@@ -197,14 +197,10 @@ fn measure(rows: Vec<Row>, budget: Duration, interrupted: &AtomicBool) -> Result
         budget: Some(budget),
         ..Options::quick(program, TIME_LIMIT, crate::VERSION)
     };
-    let mut progress = Progress::quiet("check");
-    let mut session = Session::new(rows, &options, &mut progress, interrupted)?;
-    session.measure(&mut progress);
-    progress.done();
-    let [finished] = session.finish(true);
+    let run = super::measured(rows, &options, Progress::quiet("check"), interrupted)?;
     match interrupted.load(Ordering::Relaxed) {
         true => bail!("interrupted"),
-        false => Ok(finished.run),
+        false => Ok(run),
     }
 }
 

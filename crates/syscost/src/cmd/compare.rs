@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use syscost_report::TableOptions;
 use syscost_report::compare::{markdown, table};
 use syscost_report::sentence;
 use syscost_results::Run;
@@ -118,16 +117,7 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
 
 /// Renders the comparison as a table.
 fn table_of(comparison: &Comparison, verbose: bool) -> String {
-    table(
-        comparison,
-        &TableOptions {
-            width: terminal::width(),
-            color: true,
-            verbose,
-            quiet: terminal::is_quiet(),
-            ..TableOptions::default()
-        },
-    )
+    table(comparison, &terminal::table_options(verbose))
 }
 
 /// Returns the exit code of a comparison.

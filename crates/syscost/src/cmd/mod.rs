@@ -26,9 +26,32 @@ pub(crate) mod study;
 pub(crate) mod time;
 
 use std::io::{self, Write};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use serde::Serialize;
+use syscost_harness::Row;
+use syscost_harness::session::{Options, Session};
+use syscost_results::Run;
+
+use crate::progress::Progress;
+
+/// Measures these rows to the end, or until the user interrupts it.
+///
+/// # Errors
+/// The session cannot begin.
+fn measured(
+    rows: Vec<Row>,
+    options: &Options,
+    mut progress: Progress,
+    interrupted: &AtomicBool,
+) -> Result<Run> {
+    let mut session = Session::new(rows, options, &mut progress, interrupted)?;
+    session.measure(&mut progress);
+    progress.done();
+    let [finished] = session.finish(true);
+    Ok(finished.run)
+}
 
 /// Writes text to standard output, without colours where they are not wanted.
 pub(crate) fn print(text: &str) -> Result<()> {

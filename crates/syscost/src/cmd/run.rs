@@ -337,9 +337,19 @@ fn save(
     Ok(Some(path))
 }
 
+/// Keeps a run, and says where.
+///
+/// # Errors
+/// It cannot be kept.
+pub(super) fn keep_and_say(store: &Store, run: &Run, tag: Option<&str>) -> Result<()> {
+    let path = keep(store, run, &serde_json::to_vec_pretty(run)?, tag)?;
+    note!("saved to {}", path.display());
+    Ok(())
+}
+
 /// Keeps a run in the data folder, with its tag unless it was interrupted: a comparison would take its few
 /// rows for all.
-pub(super) fn keep(store: &Store, run: &Run, text: &[u8], tag: Option<&str>) -> Result<PathBuf> {
+fn keep(store: &Store, run: &Run, text: &[u8], tag: Option<&str>) -> Result<PathBuf> {
     let path = store.keep(run, text)?;
     if let Some(tag) = tag {
         let id = &run.id;

@@ -3,6 +3,7 @@
 
 mod interference;
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use syscost_benches::selftest::Cost;
 use syscost_benches::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl, POSITIVE_CONTROLS};
 use syscost_harness::clock::RunClock;
-use syscost_harness::session::{Options, Session};
+use syscost_harness::session::Options;
 use syscost_harness::worker::Program;
 use syscost_report::wrap::beside;
 use syscost_results::measurement::{Cause, Disturbance};
@@ -103,10 +104,15 @@ struct NegativeControlResult {
 pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
     let run = measure()?;
     let find = |name: &str| run.measurements.iter().find(|row| row.name == name);
-    let taken = taken_share();
+    // Looked for only where a cost was missed.
+    let taken = LazyCell::new(taken_share);
     let positives: Vec<PositiveControlResult> = POSITIVE_CONTROLS
         .iter()
-        .filter_map(|positive| Some(judge_positive(find(positive.row)?, &positive.cost, taken)))
+        .filter_map(|positive| {
+            Some(judge_positive(find(positive.row)?, &positive.cost, &|| {
+                *taken
+            }))
+        })
         .collect();
     let missing = missing();
     let negatives: Vec<NegativeControlResult> = NEGATIVE_CONTROLS
@@ -149,20 +155,15 @@ fn measure() -> Result<Run> {
         .chain(NEGATIVE_CONTROLS.iter().map(|negative| negative.id))
         .map(str::to_owned)
         .collect();
-    let mut progress = Progress::quiet("selftest");
     let rows = selection::rows(&names, &options.here)?;
-    let mut session = Session::new(rows, &options, &mut progress, &interrupted)?;
-    session.measure(&mut progress);
-    progress.done();
-    let [finished] = session.finish(true);
-    Ok(finished.run)
+    super::measured(rows, &options, Progress::quiet("selftest"), &interrupted)
 }
 
 /// How long a loop is looked at for what takes its time, in ns.
 const LOOKED_AT_NS: f64 = 1e8;
 
-/// The share of a loop's time that is no time of its short pieces, as most of them show it: what a host takes away in
-/// moments that no counter of a guest shows. 0 where that cannot be told.
+/// The share of a loop's time that is no time of its short pieces, as most of them show it: what a host takes
+/// away in moments that no counter of a guest shows. 0 where that is not known.
 fn taken_share() -> f64 {
     let cpus = cpu::allowed().unwrap_or_default();
     let clock = RunClock::choose(&cpus).calibrate();
@@ -177,8 +178,12 @@ fn taken_share() -> f64 {
     }
 }
 
-/// `taken` is the share of a loop's time that others take unseen.
-fn judge_positive(row: &Measurement, cost: &Cost, taken: f64) -> PositiveControlResult {
+/// `taken` tells the share of a loop's time that others take unseen.
+fn judge_positive(
+    row: &Measurement,
+    cost: &Cost,
+    taken: &dyn Fn() -> f64,
+) -> PositiveControlResult {
     let (known, unit) = match cost {
         Cost::CoreCycles(cycles) => (*cycles, "core cycles"),
         Cost::Nanoseconds(ns) => (*ns, "ns"),
@@ -203,7 +208,7 @@ fn judge_positive(row: &Measurement, cost: &Cost, taken: f64) -> PositiveControl
     } else if may_be_interference(row, cost, bias) {
         Some("another guest or program ran on the core; try again when it is quieter")
     } else if matches!(cost, Cost::CoreCycles(_))
-        && bias.is_some_and(|bias| (0.0..=taken + TOLERANCE).contains(&bias))
+        && bias.is_some_and(|bias| (0.0..=taken() + TOLERANCE).contains(&bias))
     {
         Some(
             "a host takes as much of a loop's time, which no counter shows; try again when it is quieter",
@@ -430,7 +435,7 @@ mod tests {
         let mut row = row();
         row.flags.clear();
         row.estimate.median = Some(1.25);
-        let outcome = |row: &Measurement, cost| judge_positive(row, &cost, 0.0).outcome;
+        let outcome = |row: &Measurement, cost| judge_positive(row, &cost, &|| 0.0).outcome;
         assert_eq!(outcome(&row, Cost::CoreCycles(4.0)), Outcome::Skip);
         assert_eq!(outcome(&row, Cost::Nanoseconds(4.0)), Outcome::Fail);
         row.core_cycles = Some(5.0);

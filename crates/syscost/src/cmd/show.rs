@@ -37,14 +37,9 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         run.measurements = rows;
     }
     let mut options = TableOptions {
-        width: terminal::width(),
-        color: true,
-        verbose: arguments.verbose,
-        saved_to: None,
         name: Some(name),
-        quiet: terminal::is_quiet(),
         is_part,
-        beside: None,
+        ..terminal::table_options(arguments.verbose)
     };
     match arguments.format {
         _ if arguments.summary => pager::print(&summary_beside(&run, beside, &options)?)?,

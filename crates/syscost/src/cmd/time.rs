@@ -9,10 +9,10 @@ use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_benches::command::execute;
 use syscost_harness::commands::{Command, Output};
-use syscost_harness::session::{Options, Profile, Session};
+use syscost_harness::session::{Options, Profile};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, Testbed};
-use syscost_report::{TableOptions, commands as render};
+use syscost_report::commands as render;
 use syscost_results::commands::{commands, compared, row_value};
 use syscost_results::compare::Gated;
 use syscost_results::{Run, Status};
@@ -23,7 +23,7 @@ use super::program;
 use crate::cli::{CommandOutput, Format, TimeArguments};
 use crate::error::exit;
 use crate::progress::Progress;
-use crate::terminal::{self, note, say, warn};
+use crate::terminal::{self, say, warn};
 use crate::{Failed, files, interrupt};
 
 /// Default budget: the time of 51 rounds, within these limits, in seconds.
@@ -65,9 +65,7 @@ pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
     let run = measured?;
     let was_interrupted = interrupted.load(Ordering::Relaxed);
     if !arguments.no_save {
-        let text = serde_json::to_vec_pretty(&run)?;
-        let path = super::run::keep(&store, &run, &text, arguments.tag.as_deref())?;
-        note!("saved to {}", path.display());
+        super::run::keep_and_say(&store, &run, arguments.tag.as_deref())?;
     }
     if let Some(path) = &arguments.export_json {
         files::write(path, &serde_json::to_vec_pretty(&render::hyperfine(&run))?)?;
@@ -79,7 +77,7 @@ pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
                 // Behind what the commands have printed into a file.
                 let _ = rustix::fs::seek(std::io::stdout(), rustix::fs::SeekFrom::End(0));
             }
-            super::print(&render::text(&run, &options()))?;
+            super::print(&render::text(&run, &terminal::table_options(false)))?;
         }
     }
     if was_interrupted {
@@ -87,15 +85,6 @@ pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
         return Ok(exit::INTERRUPTED);
     }
     Ok(code(&run, arguments))
-}
-
-fn options() -> TableOptions {
-    TableOptions {
-        width: terminal::width(),
-        color: true,
-        quiet: terminal::is_quiet(),
-        ..TableOptions::default()
-    }
 }
 
 /// The exit code: 4 where nothing has a number, else that of the gate.
@@ -174,15 +163,7 @@ fn measured(
         profile: Profile::Standard,
         ..Options::quick(program, in_a_case, crate::VERSION)
     };
-    let mut progress = Progress::new("time");
-    let mut session = Session::new(rows, &options, &mut progress, interrupted)?;
-    session.measure(&mut progress);
-    progress.done();
-    let [finished] = session.finish(true);
-    if let Some(journal) = finished.journal {
-        journal.remove();
-    }
-    Ok(finished.run)
+    super::measured(rows, &options, Progress::new("time"), interrupted)
 }
 
 /// Runs each command once, and learns what it ends with and prints, whether it has one task, and how long all take.

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::common::{Ended, Ending, Json, Program};
 
-/// Runs `bill` with these arguments, each as it is; nothing where the machine does not let programs be traced.
+/// Runs `bill` with these arguments, each as it is; nothing where the machine does not let programs be
+/// traced.
 fn bill(program: &Program, arguments: &[&str]) -> Option<Ended> {
     let mut command = program.command("bill --time-limit 5 --budget 20");
     let ended = command.args(arguments).ended();

@@ -75,7 +75,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// So many names in a new directory, with each of which this is done.
+    /// This number of names in a new directory; this is done with each.
     fn make(
         space: &Space,
         count: usize,
@@ -94,7 +94,7 @@ impl Names {
         })
     }
 
-    /// So many empty files.
+    /// This number of empty files.
     pub(super) fn files(space: &Space, count: usize) -> Result<Self, Failure> {
         Self::make(space, count, entries::create)
     }

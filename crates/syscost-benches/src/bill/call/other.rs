@@ -174,8 +174,8 @@ fn get_flags(bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
     })
 }
 
-/// Sets a lock of this kind on a byte that only this process uses, not an audited copy of it, after one of the
-/// other kind.
+/// Sets a lock of this kind on a byte that only this process uses, not an audited copy of it, after one of
+/// the other kind.
 fn lock(bench: Bench<'_>, kind: c_int, before: c_int) -> Result<Outcome<'_>, Failure> {
     let after = Rc::clone(&bench.after);
     on_file(bench, |bench, file| {

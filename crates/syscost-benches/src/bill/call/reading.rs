@@ -83,7 +83,8 @@ const MESSAGE: [u8; 100] = [b'x'; 100];
 /// Bytes of the file that is read: more than fits in caches of the second level.
 const LARGE: usize = 32 << 20;
 
-/// Bytes of so many entries with names of ten letters, and of the two for the directory itself and its parent.
+/// Bytes of this number of entries with names of ten letters, and of the two for the directory itself and its
+/// parent.
 const fn listed(entries: u64) -> u64 {
     32 * entries + 2 * 24
 }

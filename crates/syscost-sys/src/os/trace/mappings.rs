@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::records::Record;
 use crate::trace::{FaultKind, Faults};
 
-/// What a process has mapped: where each piece begins, where it ends, and what it is. What was unmapped stays until something
-/// else lies there: nothing can fault there meanwhile.
+/// What a process has mapped: where each piece begins, where it ends, and what it is. What was unmapped stays
+/// until something else lies there: nothing can fault there meanwhile.
 #[derive(Clone, Default)]
 struct Space {
     pieces: BTreeMap<u64, (u64, FaultKind)>,

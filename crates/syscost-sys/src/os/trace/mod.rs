@@ -1,8 +1,9 @@
-//! A trace: the tracer in a thread of its own, to which only its own tasks report (wait4 with __WNOTHREAD); this thread takes
-//! the records of faults meanwhile and asks the caller whether to go on.
+//! A trace: the tracer in a thread of its own, to which only its own tasks report (wait4 with __WNOTHREAD);
+//! this thread takes the records of faults meanwhile and asks the caller whether to go on.
 //!
-//! The tracer's thread sleeps in wait4, which nothing ends but a task of its own: the bell, a child that does nothing. To be rid of tasks
-//! that are to live on, the thread ends: then the kernel lets go of them wherever they are, and wakes none.
+//! The tracer's thread sleeps in wait4, which nothing ends but a task of its own: the bell, a child that does
+//! nothing. To be rid of tasks that are to live on, the thread ends: then the kernel lets go of them wherever
+//! they are, and wakes none.
 
 mod faults;
 mod mappings;
@@ -95,7 +96,8 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Tells the other thread when the tracer ends: by a byte, since others that were forked meanwhile may hold the pipe open.
+/// Tells the other thread when the tracer ends: by a byte, since others that were forked meanwhile may hold
+/// the pipe open.
 struct AtWork(OwnedFd);
 
 impl Drop for AtWork {

@@ -1,5 +1,5 @@
-//! What a task's descriptor is, and what its program is allowed, as /proc shows it. Nothing here asks a file system: the tracee
-//! may be what serves it.
+//! What a task's descriptor is, and what its program is allowed, as /proc shows it. Nothing here asks a file
+//! system: the tracee may be what serves it.
 
 use std::fs;
 
@@ -30,7 +30,8 @@ fn status_of(path: &str, mask: StatxFlags) -> Option<Statx> {
 }
 
 fn character_device(major: u32) -> Object {
-    /// Terminals: virtual and serial ones, /dev/tty and /dev/console, pseudo-terminals (Documentation/admin-guide/devices.txt).
+    /// Terminals: virtual and serial ones, /dev/tty and /dev/console, pseudo-terminals
+    /// (Documentation/admin-guide/devices.txt).
     const TERMINALS: [u32; 4] = [4, 5, 204, 229];
     match major {
         136..=143 => Object::Terminal,

@@ -12,8 +12,8 @@ use crate::trace::Arguments;
 /// Bit in the signal number of stops at system calls (PTRACE_O_TRACESYSGOOD).
 pub(super) const AT_CALL: i32 = 0x80;
 
-/// Results inside the kernel that it makes a call again by, or an EINTR of: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND and
-/// ERESTART_RESTARTBLOCK (include/linux/errno.h).
+/// Results inside the kernel that it makes a call again by, or an EINTR of: ERESTARTSYS, ERESTARTNOINTR,
+/// ERESTARTNOHAND and ERESTART_RESTARTBLOCK (include/linux/errno.h).
 pub(super) const RESTARTS: [i32; 4] = [512, 513, 514, 516];
 
 /// What the kernel says of a stop at a system call.
@@ -112,12 +112,14 @@ pub(super) fn at_call(task: u32) -> io::Result<AtCall> {
     })
 }
 
-/// In a stop after a call that returned EINTR, has the kernel make it again, if it does so before any handler runs. Does nothing if
-/// the task is not in such a stop. `made` is the call, if known: its first argument and the address after it.
+/// In a stop after a call that returned EINTR, has the kernel make it again, if it does so before any handler
+/// runs. Does nothing if the task is not in such a stop. `made` is the call, if known: its first argument and
+/// the address after it.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn make_again(task: u32, _made: Option<(u64, u64)>) -> io::Result<()> {
     use std::mem::offset_of;
-    /// What a call returns inside the kernel that is made again, unless a handler is to run: then EINTR (ERESTARTNOHAND).
+    /// What a call returns inside the kernel that is made again, unless a handler is to run: then EINTR
+    /// (ERESTARTNOHAND).
     const UNLESS_HANDLED: i64 = -514;
     const RESULT: usize = offset_of!(libc::user_regs_struct, rax);
     const CALL: usize = offset_of!(libc::user_regs_struct, orig_rax);
@@ -134,8 +136,8 @@ pub(super) fn make_again(task: u32, _made: Option<(u64, u64)>) -> io::Result<()>
     Ok(())
 }
 
-/// As on x86-64. Here the kernel has done with restarts before the stop; a handler of a signal that arrives in the moment until
-/// the task goes on runs before the call, instead of within it.
+/// As on x86-64. Here the kernel has done with restarts before the stop; a handler of a signal that arrives
+/// in the moment until the task goes on runs before the call, instead of within it.
 #[cfg(target_arch = "aarch64")]
 pub(super) fn make_again(task: u32, made: Option<(u64, u64)>) -> io::Result<()> {
     /// The general registers (NT_PRSTATUS): x0 to x30, sp, pc, pstate.
@@ -177,7 +179,8 @@ pub(super) enum Event {
     Nobody,
 }
 
-/// Waits for tasks that this thread traces and children that it forked itself, and for no others of this process.
+/// Waits for tasks that this thread traces and children that it forked itself, and for no others of this
+/// process.
 pub(super) fn wait() -> io::Result<Event> {
     let mut status = 0;
     let options = libc::__WALL | libc::__WNOTHREAD;
@@ -198,8 +201,8 @@ pub(super) fn wait() -> io::Result<Event> {
 }
 
 fn call(request: usize, task: u32, address: usize, data: usize) -> io::Result<()> {
-    // SAFETY: the callers hand over addresses of variables that are large enough for what the request writes, and live until it
-    // returns. What it changes is the tracee.
+    // SAFETY: the callers hand over addresses of variables that are large enough for what the request writes,
+    // and live until it returns. What it changes is the tracee.
     let result = unsafe { syscall4(Sysno::PTRACE, request, task as usize, address, data) };
     match result {
         0.. => Ok(()),

@@ -1,5 +1,5 @@
-//! perf's page faults of a program, one by one, with what it maps: a ring of records for each CPU, into which all of the
-//! program's tasks write. Allowed without privilege at perf_event_paranoid 2.
+//! perf's page faults of a program, one by one, with what it maps: a ring of records for each CPU, into which
+//! all of the program's tasks write. Allowed without privilege at perf_event_paranoid 2.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -41,12 +41,12 @@ pub(super) enum Record {
     Ended {
         process: u32,
     },
-    /// So many records.
+    /// The number of records.
     Lost(u64),
 }
 
-/// A ring on each CPU, to which these tasks and all that they start write: from when they execute a program, or from now
-/// on.
+/// A ring on each CPU, to which these tasks and all that they start write: from when they execute a program,
+/// or from now on.
 pub(super) fn rings_of(
     tasks: &[u32],
     cpus: &[u32],

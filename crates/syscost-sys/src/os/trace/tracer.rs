@@ -21,7 +21,7 @@ pub(super) struct Tracer<'a> {
     pub(super) tally: Tally,
     tasks: HashMap<u32, Task>,
     shapes: Vec<Option<&'static Shape>>,
-    /// The end of each process's heap, once it has told.
+    /// The end of each process's heap, once it is known.
     heaps: HashMap<u32, u64>,
     /// Processes that were made by vfork and are in their parent's memory yet.
     borrowing: HashSet<u32>,
@@ -281,17 +281,17 @@ impl<'a> Tracer<'a> {
             .flatten()
             .filter(|_| !entered.call.is_foreign);
         if let Some(shape) = entered.shape {
-            let mut told = entered.arguments;
+            let mut arguments = entered.arguments;
             if entered.is(Sysno::CLONE3) {
                 // Its flags come first in its structure.
-                told[0] = ptrace::word(task, told[0]).unwrap_or(0);
+                arguments[0] = ptrace::word(task, arguments[0]).unwrap_or(0);
             }
-            entered.call.variant = shape.variant_of(&told);
+            entered.call.variant = shape.variant_of(&arguments);
             if shape.bytes == Bytes::Resident && !self.borrowing.contains(&task) {
                 entered.resident = resident_bytes(task).unwrap_or(0);
             }
             entered.call.object = shape
-                .descriptor(&told)
+                .descriptor(&arguments)
                 .and_then(|number| object::object(task, number));
         }
         self.put(task, At::Call(entered));

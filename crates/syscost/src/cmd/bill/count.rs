@@ -16,7 +16,7 @@ use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Sampled, SampledKind, Use}
 use syscost_sys::raw::Sysno;
 use syscost_sys::sampling::{self, Symbols};
 use syscost_sys::trace::{self, Call, Options, Outcome, Tally};
-use syscost_sys::{Unsupported, cpu, files, process};
+use syscost_sys::{cpu, files, process};
 
 use super::name;
 use crate::Failed;
@@ -26,14 +26,23 @@ use crate::cmd::program;
 /// Maximum number of its tasks at a time.
 const MAX_TASKS: u64 = 4096;
 
-/// Counts a program's runs: each as it is, for its time, and then traced.
+/// Counts a program's runs: each as it is, for its time, and then traced; in the end it may be sampled.
 ///
 /// # Errors
 /// It cannot be started, fails, or cannot be traced.
-pub(super) fn started(arguments: &BillArguments, interrupted: &AtomicBool) -> Result<Bill> {
+pub(super) fn started(
+    arguments: &BillArguments,
+    is_sampled: bool,
+    interrupted: &AtomicBool,
+) -> Result<Bill> {
     process::leave_no_core();
     let cpus = cpu::allowed().context("finding the CPUs that may be used")?;
-    let mut command = command(arguments)?;
+    let words = &arguments.command;
+    let mut command = Command {
+        prepare: arguments.prepare.clone(),
+        input: arguments.input.clone(),
+        ..program::started(name(words), words.clone(), arguments.time_limit)?
+    };
     program::first_run(&mut command, arguments.ignore_failure, &cpus, interrupted)?;
     let mut bill = Bill {
         command: command.name.clone(),
@@ -81,59 +90,40 @@ pub(super) fn started(arguments: &BillArguments, interrupted: &AtomicBool) -> Re
     }
     bill.uses = uses.all(tallies.len());
     judge(&mut bill, &tallies);
-    if command.expected.is_some_and(|ever| ever.printed.is_none()) {
+    if command
+        .expected
+        .as_ref()
+        .is_some_and(|ever| ever.printed.is_none())
+    {
         bill.unknown
             .push("what it prints differs from run to run, and so is not compared".to_owned());
+    }
+    if is_sampled && bill.refuted.is_empty() {
+        program::prepare(&command)?;
+        match sampled(&command, interrupted) {
+            Ok(sampled) => bill.sampled = Some(sampled),
+            Err(why) => bill
+                .unknown
+                .push(format!("the time of each kind is not measured: {why}")),
+        }
     }
     Ok(bill)
 }
 
-/// The command that these arguments give.
-fn command(arguments: &BillArguments) -> Result<Command> {
-    let words = &arguments.command;
-    Ok(Command {
-        prepare: arguments.prepare.clone(),
-        input: arguments.input.clone(),
-        ..program::started(name(words), words.clone(), arguments.time_limit)?
-    })
-}
-
-/// Adds where the CPU time of one more run goes, if samples are allowed.
+/// Where the CPU time of one more run goes, by samples.
 ///
 /// # Errors
-/// See [`started`].
-pub(super) fn sample(
-    bill: &mut Bill,
-    arguments: &BillArguments,
-    interrupted: &AtomicBool,
-) -> Result<()> {
-    match sampled(&command(arguments)?, interrupted)? {
-        Ok(sampled) => bill.sampled = Some(sampled),
-        Err(why) => bill
-            .unknown
-            .push(format!("the time of each kind is not measured: {why}")),
-    }
-    Ok(())
-}
-
-/// Where the CPU time of a run goes, by samples; or why these are not allowed.
-fn sampled(command: &Command, interrupted: &AtomicBool) -> Result<Result<Sampled, Unsupported>> {
-    let symbols = match Symbols::of_kernel() {
-        Ok(symbols) => Arc::new(symbols),
-        Err(why) => return Ok(Err(why)),
-    };
-    program::prepare(command)?;
-    let mut program = as_program(command)?;
-    // Some programs do less if nobody can read it.
-    program.stdout(files::in_memory("syscost-bill")?);
+/// Samples are not allowed here.
+fn sampled(command: &Command, interrupted: &AtomicBool) -> Result<Sampled> {
+    let symbols = Arc::new(Symbols::of_kernel()?);
     let until = Instant::now() + Duration::from_secs_f64(command.time_limit_s);
+    // Some programs do less if nobody can read it.
+    let printed = files::in_memory("syscost-bill")?;
+    let mut program = as_program(command, printed)?;
     let ran = sampling::run(&mut program, sampling::PERIOD_NS, &symbols, || {
         Instant::now() < until && !interrupted.load(Ordering::Relaxed)
-    });
-    let (profile, cpu_ns) = match ran {
-        Ok(ran) => (ran.profile, ran.cpu_ns),
-        Err(why) => return Ok(Err(Unsupported::new(why.to_string()))),
-    };
+    })?;
+    let profile = ran.profile;
     let samples = profile.samples();
     let share = |number: u64| number as f64 / samples.max(1) as f64;
     let kernel = profile.by_kind.iter().map(|(kind, found)| {
@@ -146,12 +136,12 @@ fn sampled(command: &Command, interrupted: &AtomicBool) -> Result<Result<Sampled
         };
         (kind.to_string(), kind_found)
     });
-    Ok(Ok(Sampled {
+    Ok(Sampled {
         samples,
-        cpu_ns: cpu_ns as f64,
+        cpu_ns: ran.cpu_ns as f64,
         user: share(profile.user),
         kernel: kernel.collect(),
-    }))
+    })
 }
 
 /// What tells uses apart.
@@ -196,7 +186,7 @@ impl Uses {
         );
     }
 
-    /// All that were seen in so many runs, by name.
+    /// All that were seen in this number of runs, by name.
     fn all(self, runs: usize) -> Vec<Use> {
         let used = |(key, counts): (Key, BTreeMap<usize, (u64, u64)>)| {
             let in_run = |run: usize| counts.get(&run).copied().unwrap_or_default();
@@ -279,7 +269,7 @@ fn judge(bill: &mut Bill, tallies: &[Tally]) {
     }
     let unseen = tallies.iter().find_map(|tally| tally.faults.as_ref().err());
     bill.unknown
-        .extend(unseen.map(|why| format!("page faults are not told apart: {why}")));
+        .extend(unseen.map(|why| format!("the kinds of page faults are not known: {why}")));
 }
 
 /// Counts what a running process does for so long, or until it ends, or Ctrl-C.
@@ -311,7 +301,7 @@ pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Re
         ..Bill::default()
     };
     bill.unknown
-        .push("its CPU time is not told: each call stopped it twice".to_owned());
+        .push("its CPU time is left out: tracing adds two stops to each call".to_owned());
     judge(&mut bill, &[tally]);
     Ok(bill)
 }
@@ -320,8 +310,7 @@ pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Re
 fn traced_run(command: &Command, interrupted: &AtomicBool) -> Result<(Tally, Said)> {
     program::prepare(command)?;
     let printed = files::in_memory("syscost-bill").context("making a file in memory")?;
-    let mut program = as_program(command)?;
-    program.stdout(printed.try_clone()?);
+    let mut program = as_program(command, printed.try_clone()?)?;
     let until = Instant::now() + Duration::from_secs_f64(command.time_limit_s);
     let tally = trace::run(&mut program, &Options::default(), |progress| {
         Instant::now() < until && progress.tasks < MAX_TASKS && !interrupted.load(Ordering::Relaxed)
@@ -346,8 +335,8 @@ fn traced_run(command: &Command, interrupted: &AtomicBool) -> Result<(Tally, Sai
     Ok((tally, said))
 }
 
-/// A program as the command starts it, which prints nothing that anybody sees.
-fn as_program(command: &Command) -> Result<Program> {
+/// A program as the command starts it, which prints into this file.
+fn as_program(command: &Command, printed: File) -> Result<Program> {
     let input = command.input.as_deref().unwrap_or("/dev/null".as_ref());
     let mut program = Program::new(&command.file);
     program
@@ -361,6 +350,7 @@ fn as_program(command: &Command) -> Result<Program> {
                 .filter_map(|pair| pair.split_once('=')),
         )
         .stdin(File::open(input).with_context(|| format!("opening {}", input.display()))?)
+        .stdout(printed)
         .stderr(files::in_memory("syscost-bill")?);
     Ok(program)
 }

@@ -3,10 +3,9 @@
 mod count;
 mod prices;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
-use syscost_report::TableOptions;
 use syscost_report::bill::Billed;
 use syscost_results::Run;
 use syscost_results::bill::{Bill, differences};
@@ -16,7 +15,7 @@ use syscost_store::Store;
 use super::program;
 use crate::cli::{BillArguments, BillFormat};
 use crate::error::exit;
-use crate::terminal::{self, note, say};
+use crate::terminal::{self, say};
 use crate::{Failed, interrupt, kept};
 
 /// Runs the command.
@@ -29,14 +28,23 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
     let earlier = with_bill(arguments.against.as_deref())?;
     let other = arguments.beside.as_deref().map(kept::run).transpose()?;
     let interrupted = interrupt::catch()?;
+    let is_priced = !arguments.counts_only && arguments.against.is_none();
     let bill = match arguments.pid {
         Some(pid) => count::attached(pid, arguments.for_s, &interrupted)?,
-        None => count::started(arguments, &interrupted)?,
+        None => count::started(arguments, is_priced, &interrupted)?,
     };
     if interrupted.load(Ordering::Relaxed) && arguments.pid.is_none() {
         return Err(Failed::Interrupted.into());
     }
-    let run = priced(bill, arguments, &store, &interrupted)?;
+    let rows = match is_priced && bill.refuted.is_empty() {
+        true => prices::rows(&bill),
+        false => Vec::new(),
+    };
+    let measured = prices::measured(rows, arguments, &store, &interrupted);
+    let run = Run {
+        bill: Some(Box::new(bill)),
+        ..measured.context("measuring prices")?
+    };
     let billed = Billed {
         run: &run,
         earlier: earlier.as_ref(),
@@ -47,21 +55,11 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
         BillFormat::Json => serde_json::to_string_pretty(&run)? + "\n",
         BillFormat::Markdown => billed.markdown(),
         BillFormat::Html => billed.page(),
-        BillFormat::Table => {
-            let options = TableOptions {
-                width: terminal::width(),
-                color: true,
-                quiet: terminal::is_quiet(),
-                ..TableOptions::default()
-            };
-            billed.text(&options)
-        }
+        BillFormat::Table => billed.text(&terminal::table_options(false)),
     };
     super::print(&written)?;
     if !arguments.no_save {
-        let text = serde_json::to_vec_pretty(&run)?;
-        let path = super::run::keep(&store, &run, &text, arguments.tag.as_deref())?;
-        note!("saved to {}", path.display());
+        super::run::keep_and_say(&store, &run, arguments.tag.as_deref())?;
     }
     if interrupted.load(Ordering::Relaxed) {
         say!("interrupted");
@@ -118,29 +116,6 @@ fn code(run: &Run, earlier: Option<&Run>, arguments: &BillArguments) -> u8 {
         })
     });
     judged.max().unwrap_or(exit::DONE)
-}
-
-/// The run of a bill, with the rows that price it if that is wanted.
-fn priced(
-    mut bill: Bill,
-    arguments: &BillArguments,
-    store: &Store,
-    interrupted: &AtomicBool,
-) -> Result<Run> {
-    let is_counted_only =
-        arguments.counts_only || arguments.against.is_some() || !bill.refuted.is_empty();
-    if !is_counted_only && arguments.pid.is_none() {
-        count::sample(&mut bill, arguments, interrupted)?;
-    }
-    let rows = if is_counted_only {
-        Vec::new()
-    } else {
-        prices::rows(&bill)
-    };
-    let mut run =
-        prices::measured(rows, arguments, store, interrupted).context("measuring prices")?;
-    run.bill = Some(Box::new(bill));
-    Ok(run)
 }
 
 /// The name of a program with these words.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
-use syscost_harness::session::{Options, Profile, Session};
+use syscost_harness::session::{Options, Profile};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_params::{Bytes, Value};
@@ -72,13 +72,5 @@ pub(super) fn measured(
         profile: Profile::Quick,
         ..Options::quick(program, TIME_LIMIT, crate::VERSION)
     };
-    let mut progress = Progress::new("bill");
-    let mut session = Session::new(rows, &options, &mut progress, interrupted)?;
-    session.measure(&mut progress);
-    progress.done();
-    let [finished] = session.finish(true);
-    if let Some(journal) = finished.journal {
-        journal.remove();
-    }
-    Ok(finished.run)
+    crate::cmd::measured(rows, &options, Progress::new("bill"), interrupted)
 }

@@ -25,14 +25,9 @@ pub(super) fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>
         Format::Table => {
             let is_summary = is_summary(run, arguments);
             let options = TableOptions {
-                width: terminal::width(),
-                color: true,
-                verbose: arguments.verbose,
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: saved_to.map(name),
-                quiet: terminal::is_quiet(),
-                is_part: false,
-                beside: None,
+                ..terminal::table_options(arguments.verbose)
             };
             cmd::print(&if is_summary {
                 summary_beside(run, None, &options)?
