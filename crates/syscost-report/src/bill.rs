@@ -1,14 +1,15 @@
 //! What a program asks of the kernel and what that costs, and how two such counts differ.
 
-use std::collections::BTreeSet;
+use std::ops::Add;
 
 use maud::{Markup, html};
 use syscost_results::bill::{
-    Account, Bill, Difference, DifferentPart, ENTRY, PriceList, PricedBy, Range, Sum, Use,
-    differences,
+    Account, Bill, Difference, DifferentPart, ENTRY, PriceList, Range, Sum, differences, grouped,
+    serves,
 };
 use syscost_results::run::Warning;
 use syscost_results::{Measurement, Run, Status, Unit};
+use syscost_stats::order::median;
 
 use crate::TableOptions;
 use crate::commands::readable;
@@ -197,7 +198,7 @@ fn heading(bill: &Bill) -> Text {
         (None, Some(ns)) => format!("in {}", quantity(Unit::Nanoseconds, *ns)),
         _ => "in a run".to_owned(),
     };
-    let [calls, faults] = [Sum::Calls, Sum::Faults].map(|sum| range(sum.range(bill)));
+    let [calls, faults] = [Sum::Calls, Sum::Faults].map(|sum| sum.range(bill));
     Text::of(Look::Tag, name).with(
         Look::Plain,
         format!(
@@ -237,7 +238,7 @@ fn table(bill: &Bill, accounts: &[Account<'_>]) -> Table {
         let each = one.priced_ns.filter(|_| mean > 0.0).map(|ns| ns / mean);
         let weight = one.sampled_ns.or(one.priced_ns).unwrap_or(0.0);
         let mut cells: Vec<Text> = vec![
-            range(one.range).into(),
+            one.range.to_string().into(),
             format!("{least}{}", time(each)).into(),
             format!("{least}{}", time(one.priced_ns)).into(),
         ];
@@ -372,9 +373,10 @@ fn notes(
             notes.extend(unexplained(&rest(bill, accounts), cpu));
         }
         notes.push(Block::note(format!(
-            "measured by {} samples of another run, which took {} of CPU time",
+            "measured by {} samples in {}, which took {} of CPU time each",
             sampled.samples,
-            time(sampled.cpu_ns)
+            sentence::count(sampled.cpu_ns.len(), "more run"),
+            time(median(&sampled.cpu_ns).unwrap_or(0.0))
         )));
     }
     let is_bound = |one: &&Account<'_>| {
@@ -411,12 +413,12 @@ fn rest<'b>(bill: &'b Bill, accounts: &[Account<'_>]) -> Vec<Rest<'b>> {
     let kinds = kinds.filter(|(name, _)| *name != ENTRY);
     let mut rest: Vec<Rest<'_>> = kinds
         .map(|(name, kind)| {
-            let account = accounts.iter().find(|one| one.name == name);
-            let sampled = account.and_then(|one| one.sampled_ns);
-            let priced = account.and_then(|one| one.priced_ns);
+            let served = || accounts.iter().filter(|one| serves(name, one.name));
+            let sampled = served().filter_map(|one| one.sampled_ns).reduce(Add::add);
+            let priced: f64 = served().filter_map(|one| one.priced_ns).sum();
             Rest {
                 name,
-                ns: sampled.unwrap_or(kind.share * cpu) - priced.unwrap_or(0.0),
+                ns: sampled.unwrap_or(kind.share * cpu) - priced,
                 functions: &kind.functions,
             }
         })
@@ -453,25 +455,6 @@ fn state(displaced: u64) -> String {
     }
 }
 
-fn range(range: Range) -> String {
-    match range.is_exact() {
-        true => grouped(range.low),
-        false => format!("{} to {}", grouped(range.low), grouped(range.high)),
-    }
-}
-
-/// `34,303`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .filter_map(|group| str::from_utf8(group).ok())
-        .collect();
-    groups.join(",")
-}
-
 /// The same counts at the prices of another run's machine: a range, and what matters most.
 fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Block> {
     let there = PriceList::of(other);
@@ -482,53 +465,18 @@ fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Bloc
         );
         return vec![Block::Paragraph(Text::from(words).tone(Tone::Care))];
     }
-    let is_of_files = |one: &Use| one.priced_by.iter().any(|by| by.is_of_files);
-    let both = |one: &Use, column: u64| {
-        let pair = prices.price(one, column).zip(there.price(one, column))?;
-        Some([pair.0 * one.mean(), pair.1 * one.mean()])
-    };
-    let uses = || bill.uses.iter().filter(|one| !is_of_files(one));
-    let all_in = |column: u64| {
-        let pairs = uses().filter_map(|one| both(one, column));
-        pairs.fold([0.0; 2], |sum, pair| [sum[0] + pair[0], sum[1] + pair[1]])
-    };
-    let [here_ns, there_ns] = all_in(column);
-    let mut lines: Vec<(&str, f64, f64)> = Vec::new();
-    for one in uses() {
-        let Some([here, there]) = both(one, column) else {
-            continue;
-        };
-        match lines.iter_mut().find(|(name, ..)| *name == one.name) {
-            Some(line) => (line.1, line.2) = (line.1 + here, line.2 + there),
-            None => lines.push((&one.name, here, there)),
-        }
-    }
+    let both = bill.elsewhere([prices, &there], column);
+    let [here_ns, there_ns] = both.total_ns;
     let time = |ns: f64| quantity(Unit::Nanoseconds, ns);
-    let refused: BTreeSet<&str> = bill
-        .uses
+    let causes: Vec<String> = both
+        .parts
         .iter()
-        .filter(|one| is_of_files(one))
-        .map(|one| &*one.name)
+        .filter(|(_, [here, there])| (there - here).abs() > LEAST_CAUSE * here_ns)
+        .map(|(name, [here, there])| format!("{name} {} instead of {}", time(*there), time(*here)))
         .collect();
-    lines.sort_by(|one, other| (other.2 - other.1).abs().total_cmp(&(one.2 - one.1).abs()));
-    let causes: Vec<String> = lines
-        .iter()
-        .filter(|(_, here, there)| (there - here).abs() > LEAST_CAUSE * here_ns)
-        .map(|(name, here, there)| format!("{name} {} instead of {}", time(*there), time(*here)))
-        .collect();
-    let ratios = prices.columns().into_iter().map(|column| {
-        let [here, there] = all_in(column);
-        there / here
+    let between = both.ratios.map_or_else(String::new, |(low, high)| {
+        format!(", {low:.2} to {high:.2} times by how much is displaced")
     });
-    let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
-    let ends =
-        [f64::min as fn(f64, f64) -> f64, f64::max].map(|end| ratios.iter().copied().reduce(end));
-    let between = match ends {
-        [Some(low), Some(high)] => {
-            format!(", {low:.2} to {high:.2} times by how much is displaced")
-        }
-        _ => String::new(),
-    };
     let mut blocks = vec![Block::paragraph(format!(
         "at the prices of {} ({}): {} instead of {} for what is priced on both sides and no work on files{between}",
         other.id,
@@ -536,12 +484,7 @@ fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Bloc
         time(there_ns),
         time(here_ns)
     ))];
-    let null = Use {
-        counts: vec![1],
-        priced_by: vec![PricedBy::of_null_call()],
-        ..Use::default()
-    };
-    if let Some([here, there]) = both(&null, 0) {
+    if let Some([here, there]) = both.way_ns {
         blocks.push(Block::paragraph(format!(
             "the way into the kernel and back, which each call pays: {} instead of {}, {} for all calls",
             time(there),
@@ -555,8 +498,8 @@ fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Bloc
             sentence::listed(&causes, MAX_DIFFERENCES)
         )));
     }
-    if !refused.is_empty() {
-        let refused: Vec<&str> = refused.into_iter().collect();
+    if !both.left_out.is_empty() {
+        let refused: Vec<&str> = both.left_out.into_iter().collect();
         blocks.push(Block::note(format!(
             "not said of {}: what work on files costs depends on the file system and what is in it",
             sentence::listed(&refused, MAX_DIFFERENCES)
@@ -577,8 +520,7 @@ fn sum(one: &Difference) -> Text {
         };
         return Text::from(format!(
             "{name}: as before, {} (before {}){unsure}",
-            range(after),
-            range(before)
+            after, before
         ));
     }
     let growth = match before.low {
@@ -596,8 +538,8 @@ fn sum(one: &Difference) -> Text {
             format!(
                 "{} (before {}, now {})",
                 sentence::listed(&parts, MAX_DIFFERENCES),
-                range(before),
-                range(after)
+                before,
+                after
             ),
         )
         .tone(if mid(after) > mid(before) {
@@ -629,6 +571,7 @@ fn different(part: &DifferentPart, of: Sum) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_results::bill::{PricedBy, Use};
     use syscost_results::fixture::{row, run};
 
     /// A program that makes these calls, each with its counts by run and its price here, in ns.

@@ -1,6 +1,8 @@
 //! What a program asks of the kernel, and what that costs: `syscost bill`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,9 @@ pub struct Bill {
     /// What is not known, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
+    /// System calls of one more run, as the kernel counts them where no tracer is; null where it does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untraced_calls: Option<u64>,
     /// Where its CPU time went, by samples; null where these are not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Sampled>,
@@ -78,14 +83,14 @@ pub struct PricedBy {
     pub is_of_files: bool,
 }
 
-/// Where a program's CPU time went, by samples of what it executed.
+/// Where a program's CPU time went, by samples of what it executed in runs of their own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sampled {
     /// Number of samples.
     pub samples: u64,
-    /// CPU time of the sampled run, in ns.
-    pub cpu_ns: f64,
+    /// CPU time of each sampled run, in ns.
+    pub cpu_ns: Vec<f64>,
     /// Share of the samples in the program itself, 0 to 1.
     pub user: f64,
     /// Share by what entered the kernel: the name of a call, `page fault`, `interrupt`, `entry`.
@@ -132,6 +137,29 @@ impl Range {
     pub fn is_exact(self) -> bool {
         self.low == self.high
     }
+}
+
+/// Writes `1,007 to 1,009`.
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&grouped(self.low))?;
+        match self.is_exact() {
+            true => Ok(()),
+            false => write!(f, " to {}", grouped(self.high)),
+        }
+    }
+}
+
+/// A number as `34,303`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|group| str::from_utf8(group).ok())
+        .collect();
+    groups.join(",")
 }
 
 /// Adds the counts of each run.
@@ -336,13 +364,15 @@ impl Bill {
             by_name.entry(&one.name).or_default().push((one, costs));
         }
         let cpu = self.cpu();
-        let calls = self.calls();
-        // The way in and out is the same for each call.
+        // By the number of calls what serves several: the way in and out, which is the same for each, too.
         let sampled = |name: &str, number: f64| {
             let kernel = &self.sampled.as_ref()?.kernel;
-            let share = |name: &str| kernel.get(name).map(|kind| kind.share);
-            let way = share(ENTRY).filter(|_| is_call(name)).unwrap_or(0.0);
-            Some((share(name)? + way * number / calls) * cpu?)
+            let serving = kernel.iter().filter(|(kind, _)| serves(kind, name));
+            let parts = serving.map(|(kind, found)| {
+                let served = self.uses.iter().filter(|one| serves(kind, &one.name));
+                found.share * number / served.map(Use::mean).sum::<f64>()
+            });
+            Some(parts.reduce(Add::add)? * cpu?)
         };
         let accounts = by_name.into_iter().map(|(name, mut uses)| {
             let value = |costs: Option<f64>| costs.unwrap_or(0.0);
@@ -369,6 +399,71 @@ impl Bill {
             by_cost.then_with(|| other.range.high.cmp(&one.range.high))
         });
         accounts
+    }
+}
+
+/// What a program asks for, at the prices of two machines: only what both price, and no work on files, whose
+/// price is that of a file system and of what is in it. Each pair is here and there, in ns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Elsewhere<'b> {
+    /// What all of it costs in the column that applies.
+    pub total_ns: [f64; 2],
+    /// How many times as much it costs there, in the column where this is least and most.
+    pub ratios: Option<(f64, f64)>,
+    /// What the call costs that does nothing.
+    pub way_ns: Option<[f64; 2]>,
+    /// What each kind costs, the largest difference first.
+    pub parts: Vec<(&'b str, [f64; 2])>,
+    /// The kinds that are left out, or a part of them, as work on files.
+    pub left_out: BTreeSet<&'b str>,
+}
+
+impl Bill {
+    /// The same counts by two price lists, its own first.
+    pub fn elsewhere(&self, lists: [&PriceList; 2], column: u64) -> Elsewhere<'_> {
+        let (on_files, others): (Vec<&Use>, Vec<&Use>) = self
+            .uses
+            .iter()
+            .partition(|one| one.priced_by.iter().any(|by| by.is_of_files));
+        let both = |one: &Use, column: u64| {
+            let [here, there] = lists.map(|list| list.price(one, column));
+            Some([here? * one.mean(), there? * one.mean()])
+        };
+        let added = |sum: [f64; 2], pair: [f64; 2]| [sum[0] + pair[0], sum[1] + pair[1]];
+        let all_in = |column: u64| {
+            let pairs = others.iter().filter_map(|one| both(one, column));
+            pairs.fold([0.0; 2], added)
+        };
+        let mut by_name: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
+        for (one, pair) in others
+            .iter()
+            .filter_map(|one| Some((one, both(one, column)?)))
+        {
+            let sum = by_name.entry(&one.name).or_default();
+            *sum = added(*sum, pair);
+        }
+        let mut parts = Vec::from_iter(by_name);
+        let difference = |[here, there]: [f64; 2]| (there - here).abs();
+        parts.sort_by(|one, other| difference(other.1).total_cmp(&difference(one.1)));
+        let ratios = lists[0].columns().into_iter().map(all_in);
+        let ratios = ratios
+            .map(|[here, there]| there / here)
+            .filter(|ratio| ratio.is_finite());
+        let null = Use {
+            counts: vec![1],
+            priced_by: vec![PricedBy::of_null_call()],
+            ..Use::default()
+        };
+        Elsewhere {
+            total_ns: all_in(column),
+            ratios: ratios.fold(None, |ends, ratio| {
+                let (low, high) = ends.unwrap_or((ratio, ratio));
+                Some((low.min(ratio), high.max(ratio)))
+            }),
+            way_ns: both(&null, 0),
+            parts,
+            left_out: on_files.into_iter().map(|one| &*one.name).collect(),
+        }
     }
 }
 
@@ -430,6 +525,17 @@ pub const NEVER_RETURNED: &str = "never returned";
 
 /// The name of switches among them.
 pub const SWITCH: &str = "context switch";
+
+/// Whether samples of this kind are of this use: of it alone, or of several, as its function tells no more.
+pub fn serves(kind: &str, name: &str) -> bool {
+    // `path_getxattrat` serves getxattr and lgetxattr.
+    let on_paths = kind
+        .strip_prefix("path_")
+        .and_then(|kind| kind.strip_suffix("at"));
+    kind == name
+        || kind == ENTRY && is_call(name)
+        || on_paths.is_some_and(|call| name.strip_prefix('l').unwrap_or(name) == call)
+}
 
 fn is_call(name: &str) -> bool {
     name != PAGE_FAULT && name != SWITCH

@@ -40,7 +40,7 @@ use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
 use crate::os::{At, Held, LOOK_EVERY, Record, Samples};
-use crate::process::kill_tree;
+use crate::process::{ChildEnd, kill_tree};
 use crate::{SystemError, Unsupported, cpu, os};
 
 pub use kind::Kind;
@@ -161,10 +161,43 @@ pub fn run(
     command: &mut Command,
     period_ns: u64,
     symbols: &Arc<Symbols>,
-    mut goes_on: impl FnMut() -> bool,
+    goes_on: impl FnMut() -> bool,
 ) -> Result<Sampled, SampleError> {
+    let (sampler, end) = watched(
+        command,
+        |child| Sampler::start(child, period_ns, symbols),
+        goes_on,
+    )?;
+    Ok(Sampled {
+        profile: sampler.finish(),
+        end: end.status,
+        cpu_ns: end.user_ns + end.system_ns,
+    })
+}
+
+/// Runs a program to its end, as [`run`] does, and has the kernel count the system calls that it and all that it
+/// starts make, from its first instruction on: a tracer sees each, and delays it. Nothing is sampled meanwhile,
+/// since the counting is part of each call.
+///
+/// # Errors
+/// [`SampleError`]: it takes CAP_PERFMON, and a tracing file system that can be read (root).
+pub fn count_calls(
+    command: &mut Command,
+    goes_on: impl FnMut() -> bool,
+) -> Result<u64, SampleError> {
+    let (counter, _) = watched(command, os::PerfCounter::of_program, goes_on)?;
+    let failed = |cause| SystemError::new("read", "of a counter of system calls", cause);
+    Ok(counter.read().map_err(failed)?)
+}
+
+/// Runs a program to its end with what watches it from its first instruction on.
+fn watched<W>(
+    command: &mut Command,
+    watch: impl FnOnce(u32) -> Result<W, Unsupported>,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<(W, ChildEnd), SampleError> {
     let mut program = Held::start(command)?;
-    let sampler = Sampler::start(program.pid(), period_ns, symbols)?;
+    let watching = watch(program.pid())?;
     program.release()?;
     let mut is_killed = false;
     let end = loop {
@@ -176,15 +209,13 @@ pub fn run(
             kill_tree(program.pid())?;
         }
     };
-    if let Some(cause) = program.refusal() {
-        let program = command.get_program().to_string_lossy().into_owned();
-        return Err(SampleError::Start { program, cause });
+    match program.refusal() {
+        Some(cause) => {
+            let program = command.get_program().to_string_lossy().into_owned();
+            Err(SampleError::Start { program, cause })
+        }
+        None => Ok((watching, end)),
     }
-    Ok(Sampled {
-        profile: sampler.finish(),
-        end: end.status,
-        cpu_ns: end.user_ns + end.system_ns,
-    })
 }
 
 /// Takes samples of a program and all that it starts, in a thread of its own, until it is dropped.

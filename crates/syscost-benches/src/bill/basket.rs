@@ -56,7 +56,6 @@ fn is_of_files(row: &str) -> bool {
         "access",
         "mmap_file",
         "fcntl_lock",
-        "fcntl_unlock",
         "close_file",
         "file",
     ];
@@ -213,7 +212,6 @@ fn done(family: &str, one: &Use) -> Made {
         (PAGE_FAULT, Some("stack")) => Of("stack"),
         (PAGE_FAULT, Some("file" | "vDSO")) => Of("file"),
         (PAGE_FAULT, Some("writable file")) => Of("file_write"),
-        (PAGE_FAULT, Some("after_fork")) => Of("after_fork"),
         (PAGE_FAULT, _) => Of("anonymous"),
         // Of a descriptor, not of a name.
         ("stat", None) if one.on.is_some() => Of("fstat"),
@@ -239,7 +237,6 @@ fn done(family: &str, one: &Use) -> Made {
         ("futex", Some("wait")) => Above("futex_wake"),
         ("futex", _) => Of("futex_wake"),
         ("fcntl", Some("lock")) => Of("fcntl_lock"),
-        ("fcntl", Some("unlock")) => Of("fcntl_unlock"),
         ("fcntl", Some("duplicate")) | ("dup", _) => Of("dup"),
         ("fcntl", _) => Of("fcntl_flags"),
         ("flock", _) => Above("fcntl_lock"),
@@ -250,6 +247,12 @@ fn done(family: &str, one: &Use) -> Made {
             "UNIX socket" | "other socket" => Of("close_unix"),
             _ => Of("close_file"),
         },
+        ("read", Some("first")) if one.mean_bytes() > Some(0) => Sized(&[
+            (512, "read_first_512"),
+            (4 << 10, "read_first_4K"),
+            (64 << 10, "read_first_64K"),
+            (1 << 20, "read_1M"),
+        ]),
         ("read", _) => read(on, one.mean_bytes()),
         ("recvfrom", _) => match on {
             "TCP socket" => UpTo(SHORT, "read_tcp"),
@@ -425,7 +428,6 @@ mod tests {
                 LOWER_BOUND,
             ),
             ("futex", "wait", "", "", "futex_wake", LOWER_BOUND),
-            (PAGE_FAULT, "after_fork", "", "", "after_fork", EXACT),
             ("set_robust_list", "", "", "", "null", EXACT),
             // Nothing prices these.
             ("bpf", "", "", "", "null", LOWER_BOUND),
@@ -469,11 +471,10 @@ mod tests {
             "writable file",
             "anonymous",
             "stack",
-            "after_fork",
             "thread",
             "vfork",
             "lock",
-            "unlock",
+            "first",
         ];
         let ons = ["", "pipe", "TCP socket", "UNIX socket", "character device"];
         let ends = ["", "ENOENT", "ENOTTY", "ENODATA"];

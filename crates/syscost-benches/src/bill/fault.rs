@@ -4,8 +4,7 @@
 //! The first touch of one page, timed individually, after `displaced` bytes of the user's own data were read.
 //! `anonymous`: a write to fresh memory. `stack`: the same below the end of the first thread's stack, which
 //! grows. `file`: a read of a mapped file in the page cache, with what the kernel maps around it.
-//! `file_write`: a write to a private mapping of such a file, which copies the page. `after_fork`: a write to
-//! a page that a child shares.
+//! `file_write`: a write to a private mapping of such a file, which copies the page.
 //! ## Does not measure
 //! Faults that read from a device, huge pages.
 //! ## Interpretation
@@ -14,7 +13,7 @@
 //! The weights of faults in bills of common programs.
 #![allow(unsafe_code)] // pages of mappings
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -28,7 +27,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::{call, displaced};
-use crate::memory::page_fault::copy_on_write::Sleeper;
 use crate::memory::space::area::Area;
 use crate::memory::space::pagemap;
 
@@ -46,7 +44,6 @@ pub(super) enum Kind {
     Stack,
     File,
     FileWrite,
-    AfterFork,
 }
 
 #[derive(Params, Clone)]
@@ -73,7 +70,6 @@ impl Measured for Fault {
                 Kind::Stack => "absent, then its own, of [stack]",
                 Kind::File => "absent, then the file's, of a file",
                 Kind::FileWrite => "absent, then its own, of a file",
-                Kind::AfterFork => "shared, then its own, of memory",
             }),
             displaced: displaced::proof(self.displaced),
         }
@@ -86,19 +82,6 @@ impl Measured for Fault {
                 let area = Area::reserve(COUNT * page, Pages::Small)?;
                 let touched = Touched::upwards(area.page(0), 1, true);
                 touched.measure(plan, self.displaced, || area.forget())
-            }
-            Kind::AfterFork => {
-                let area = Area::fill(SHARED * page, Pages::Small)?;
-                let touched = Touched {
-                    count: SHARED,
-                    ..Touched::upwards(area.page(0), 1, true)
-                };
-                let sleeper = RefCell::new(None);
-                touched.measure(plan, self.displaced, || {
-                    sleeper.replace(None);
-                    sleeper.replace(Some(Sleeper::after(|| ())?));
-                    Ok(())
-                })
             }
             Kind::File => {
                 let space = call::space(&mut plan)?;
@@ -133,9 +116,6 @@ impl Measured for Fault {
 
 /// Pages that are touched before they are given back.
 const COUNT: usize = 256;
-
-/// Pages that are shared with a child.
-const SHARED: usize = 128;
 
 /// Pages that a fault maps at most: two of the pieces in which the page cache keeps the file, which lie
 /// around the sixteen pages that it maps by default.

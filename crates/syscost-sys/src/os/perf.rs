@@ -23,6 +23,16 @@ impl PerfCounter {
         counter.map_err(|cause| refusal("raw_syscalls:sys_enter", -1, &cause))
     }
 
+    /// A counter of the system calls of the program that this process is to execute, from its first instruction
+    /// on, and of all that it starts.
+    pub(crate) fn of_program(child: u32) -> Result<PerfCounter, Unsupported> {
+        let mut attributes = attributes(bindings::PERF_TYPE_TRACEPOINT, tracepoint_id()?, false);
+        attributes.set_inherit(1);
+        attributes.set_enable_on_exec(1);
+        let counter = of_thread(attributes, child).map(PerfCounter);
+        counter.map_err(|cause| refusal("raw_syscalls:sys_enter", -1, &cause))
+    }
+
     /// An enabled counter of this thread's uses of a word in user mode.
     pub(crate) fn watch(
         thread: u32,

@@ -90,6 +90,8 @@ words! {
         Flags "flags",
         /// Gives memory back (madvise: DONTNEED, FREE).
         GiveBack "give back",
+        /// The first of a file since it was opened (read): of other files than those that were read before.
+        First "first",
     }
 }
 

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use syscost_harness::directory::Directory;
 use syscost_results::bill::Sum;
 
 use super::compare::percent;
-use super::seconds;
+use super::{directory, seconds};
 
 /// Arguments of `bill`.
 #[derive(Debug, Args)]
@@ -67,6 +68,10 @@ pub struct BillArguments {
     /// Seconds in which prices are measured
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "25")]
     pub budget: Duration,
+    /// Where what is done to files is priced, for a program that works on another file system than that of
+    /// ~/.cache; only a scratch directory in it is written to, and removed
+    #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
+    pub dir: Option<Directory>,
     /// Seconds that one run may take before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub time_limit: Duration,

@@ -77,19 +77,15 @@ fn calls_are_counted_by_what_became_of_them() {
         return;
     };
     assert_eq!(bill["refuted"], Value::Null, "{bill:#}");
-    let opened = times(&bill, |one| {
-        one["name"] == "openat" && one["failed"] == Value::Null
-    });
-    let one = counted(&program, &["cat", &file]).expect("the first was counted");
-    let opened_of_one = times(&one, |one| {
-        one["name"] == "openat" && one["failed"] == Value::Null
-    });
-    let more: Vec<f64> = opened
-        .iter()
-        .zip(&opened_of_one)
-        .map(|(two, one)| two - one)
-        .collect();
-    assert_eq!(more, [1.0; 3], "{bill:#}");
+    let of_one = counted(&program, &["cat", &file]).expect("the first was counted");
+    let is_opened = |one: &Value| one["name"] == "openat" && one["failed"] == Value::Null;
+    let is_first_read = |one: &Value| one["name"] == "read" && one["variant"] == "first";
+    let is_ever: [&dyn Fn(&Value) -> bool; 2] = [&is_opened, &is_first_read];
+    for is_it in is_ever {
+        let pairs = times(&bill, is_it).into_iter().zip(times(&of_one, is_it));
+        let more: Vec<f64> = pairs.map(|(two, one)| two - one).collect();
+        assert_eq!(more, [1.0; 3], "{bill:#}");
+    }
     let written = bill["uses"]
         .list()
         .iter()
@@ -178,6 +174,29 @@ fn a_program_that_notices_has_no_bill() {
             "{}",
             ended.out
         );
+    }
+}
+
+#[test]
+fn nor_has_one_that_does_less_where_it_is_traced() {
+    let program = Program::new();
+    let until = "end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done";
+    let words = ["-r", "1", "--against", "before", "--", "sh", "-c", until];
+    let Some(ended) = bill(&program, &["--counts-only", "--tag", "before", "true"]) else {
+        return;
+    };
+    ended.succeeded();
+    let ended = bill(&program, &words).expect("as before");
+    match ended.out.contains("is not measured") {
+        true => println!("skipped: {}", ended.out),
+        false => {
+            let ended = ended.says(4, "");
+            assert!(
+                ended.out.contains("where nothing traces it"),
+                "{}",
+                ended.out
+            );
+        }
     }
 }
 

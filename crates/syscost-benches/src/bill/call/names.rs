@@ -62,7 +62,7 @@ const fn flags(flags: OFlags) -> ArgumentValue {
 const TARGET: &CStr = c"target";
 
 /// Names that are used in turn.
-const NAMES: usize = 1000;
+pub(super) const NAMES: usize = 1000;
 
 /// As many directories, which take longer to make.
 const DIRECTORIES: usize = 100;
@@ -91,6 +91,18 @@ impl Names {
             directory,
             names,
             next: Cell::new(0),
+        })
+    }
+
+    /// This number of files that hold this.
+    pub(super) fn of_content(space: &Space, count: usize, content: &[u8]) -> Result<Self, Failure> {
+        space.room_for((count * content.len()) as u64)?;
+        Self::make(space, count, |directory, name| {
+            let file = openat(directory, name, CREATE, PRIVATE)?;
+            match write(&file, content)? {
+                written if written == content.len() => Ok(entries::close(file)?),
+                _ => Err(Bad::Answer),
+            }
         })
     }
 
@@ -163,7 +175,8 @@ fn readlink(mut bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
     })
 }
 
-/// There is no form of it relative to a directory: the working directory is changed.
+/// Of names whose status was just asked for, as all do that list attributes. There is no form of it relative to
+/// a directory: the working directory is changed.
 fn attribute(mut bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
     let space = bench.space()?;
     let names = Names::files(&space, NAMES)?;
@@ -171,9 +184,13 @@ fn attribute(mut bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
     let before = before.tried("open the working directory")?;
     fchdir(&names.directory).tried("fchdir")?;
     let mut value = [1_u8; 256];
-    let outcome = bench.measure(nothing, || {
-        getxattr(names.next(), c"user.syscost", &mut value)
-    });
+    let name = Cell::new(names.next());
+    let look = || {
+        name.set(names.next());
+        let status = statat(CWD, name.get(), AtFlags::empty());
+        status.tried("stat").map(drop)
+    };
+    let outcome = bench.measure(look, || getxattr(name.get(), c"user.syscost", &mut value));
     fchdir(&before).tried("fchdir")?;
     outcome
 }

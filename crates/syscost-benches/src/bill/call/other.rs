@@ -36,16 +36,9 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of("fcntl_flags", Sysno::FCNTL, get_flags)
         .on("file")
         .given(&[(1, "command", ArgumentValue::Always(libc::F_GETFL as u64))]),
-    Kind::of("fcntl_lock", Sysno::FCNTL, |bench| {
-        lock(bench, libc::F_WRLCK, libc::F_UNLCK)
-    })
-    .on("file, then locked")
-    .given(&[LOCKS]),
-    Kind::of("fcntl_unlock", Sysno::FCNTL, |bench| {
-        lock(bench, libc::F_UNLCK, libc::F_WRLCK)
-    })
-    .on("file, then free")
-    .given(&[LOCKS]),
+    Kind::of("fcntl_lock", Sysno::FCNTL, lock)
+        .on("file, then locked")
+        .given(&[LOCKS]),
     Kind::of("ioctl_no_terminal", Sysno::IOCTL, ask_terminal)
         .on("file")
         .returning(Returns::Error(&[Errno::NOTTY])),
@@ -174,9 +167,8 @@ fn get_flags(bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
     })
 }
 
-/// Sets a lock of this kind on a byte that only this process uses, not an audited copy of it, after one of
-/// the other kind.
-fn lock(bench: Bench<'_>, kind: c_int, before: c_int) -> Result<Outcome<'_>, Failure> {
+/// Locks a byte that only this process uses, not an audited copy of it.
+fn lock(bench: Bench<'_>) -> Result<Outcome<'_>, Failure> {
     let after = Rc::clone(&bench.after);
     on_file(bench, |bench, file| {
         let number = file.as_raw_fd() as usize;
@@ -204,11 +196,11 @@ fn lock(bench: Bench<'_>, kind: c_int, before: c_int) -> Result<Outcome<'_>, Fai
                 });
             }
             byte.set(std::process::id().into());
-            ask(libc::F_SETLK, before).tried("fcntl").map(drop)
+            ask(libc::F_SETLK, libc::F_UNLCK).tried("fcntl").map(drop)
         };
         bench.measure(prepare, || {
             is_set.set(true);
-            ask(libc::F_SETLK, kind).map(drop)
+            ask(libc::F_SETLK, libc::F_WRLCK).map(drop)
         })
     })
 }

@@ -1,17 +1,19 @@
 //! Reading and writing: files, directories, pipes, devices.
 #![allow(unsafe_code)] // getdents64 into a buffer
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::rc::Rc;
 
-use rustix::fs::{SeekFrom, seek};
+use rustix::fs::{SeekFrom, seek, tell};
 use rustix::io::{Errno, pread, pwrite, read, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall3;
 
-use super::names::Names;
+use super::names::{NAMES, Names};
 use super::{Bench, Kind, Returns, file, nothing};
 use crate::fs::entries::BUFFER_BYTES;
 use crate::syscall::subject::NULL;
@@ -26,6 +28,21 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of("read_4K", Sysno::READ, |bench| read_next(bench, 4 * KIB))
         .on("file")
         .returning(Returns::Number(4 << 10)),
+    Kind::of("read_first_512", Sysno::READ, |bench| {
+        read_first(bench, 512)
+    })
+    .on(FIRST_OF_ANOTHER)
+    .returning(Returns::Number(512)),
+    Kind::of("read_first_4K", Sysno::READ, |bench| {
+        read_first(bench, 4 * KIB)
+    })
+    .on(FIRST_OF_ANOTHER)
+    .returning(Returns::Number(4 << 10)),
+    Kind::of("read_first_64K", Sysno::READ, |bench| {
+        read_first(bench, 64 * KIB)
+    })
+    .on(FIRST_OF_ANOTHER)
+    .returning(Returns::Number(64 << 10)),
     Kind::of("read_64K", Sysno::READ, |bench| read_next(bench, 64 * KIB))
         .on("file")
         .returning(Returns::Number(64 << 10)),
@@ -118,6 +135,38 @@ fn read_next(mut bench: Bench<'_>, bytes: usize) -> Result<Outcome<'_>, Failure>
         || go_to(&file, offsets.next()),
         || read(&file, &mut *buffer),
     )
+}
+
+/// Another file each time, which is read from its beginning.
+const FIRST_OF_ANOTHER: &str = "file, another one, from its beginning";
+
+/// All of a small file by the first call after it was opened.
+fn read_first(mut bench: Bench<'_>, bytes: usize) -> Result<Outcome<'_>, Failure> {
+    let space = bench.space()?;
+    let names = Names::of_content(&space, NAMES.min(LARGE / bytes), &vec![1; bytes])?;
+    let open = || names.open_next().tried("open").map(File::from);
+    let number_of = |file: &File| Ok::<u64, Failure>(file.metadata().tried("fstat")?.ino());
+    let first = open()?;
+    let bench = bench.made_on(&first);
+    let after = Rc::clone(&bench.after);
+    after.set(", another one, from its beginning");
+    let (mut buffer, is_read) = (vec![1; bytes], Cell::new(false));
+    let file = RefCell::new(first);
+    let prepare = || {
+        let new = open()?;
+        let new_number = number_of(&new)?;
+        let last = file.replace(new);
+        let is_another = number_of(&last)? != new_number;
+        let is_from_its_beginning = tell(&last).tried("lseek")? == bytes as u64;
+        if is_read.replace(false) && !(is_another && is_from_its_beginning) {
+            after.set(", the same one, or not from its beginning");
+        }
+        Ok(())
+    };
+    bench.measure(prepare, || {
+        is_read.set(true);
+        read(&*file.borrow(), &mut *buffer)
+    })
 }
 
 /// Sets the position, which audited copies of this process share.

@@ -15,7 +15,7 @@ use super::ptrace::{self, AtCall, Event};
 use super::task::{At, Entered, Task};
 use crate::os::audit::NATIVE_ARCH;
 use crate::raw::Sysno;
-use crate::trace::{Bytes, Call, Outcome, Shape, Tally, by_number, size_class};
+use crate::trace::{Bytes, Call, Object, Outcome, Shape, Tally, Variant, by_number, size_class};
 
 pub(super) struct Tracer<'a> {
     pub(super) tally: Tally,
@@ -25,6 +25,8 @@ pub(super) struct Tracer<'a> {
     heaps: HashMap<u32, u64>,
     /// Processes that were made by vfork and are in their parent's memory yet.
     borrowing: HashSet<u32>,
+    /// Descriptors that a process has opened and not read yet.
+    unread: HashSet<(u32, u32)>,
     first: u32,
     /// Whether the program runs, not yet what starts it.
     is_started: bool,
@@ -52,6 +54,7 @@ impl<'a> Tracer<'a> {
             shapes: by_number(),
             heaps: HashMap::new(),
             borrowing: HashSet::new(),
+            unread: HashSet::new(),
             first,
             is_started: false,
             killed: HashSet::new(),
@@ -290,9 +293,15 @@ impl<'a> Tracer<'a> {
             if shape.bytes == Bytes::Resident && !self.borrowing.contains(&task) {
                 entered.resident = resident_bytes(task).unwrap_or(0);
             }
-            entered.call.object = shape
-                .descriptor(&arguments)
-                .and_then(|number| object::object(task, number));
+            if let Some(number) = shape.descriptor(&arguments) {
+                entered.call.object = object::object(task, number);
+                if entered.is(Sysno::READ) || entered.is(Sysno::CLOSE) {
+                    let is_first = self.unread.remove(&(self.group(task), number));
+                    let reads_file =
+                        entered.is(Sysno::READ) && entered.call.object == Some(Object::File);
+                    entered.call.variant = (is_first && reads_file).then_some(Variant::First);
+                }
+            }
         }
         self.put(task, At::Call(entered));
     }
@@ -310,6 +319,9 @@ impl<'a> Tracer<'a> {
         match error {
             0 => {
                 let bytes = self.bytes(task, &call, result);
+                if call.is(Sysno::OPEN) || call.is(Sysno::OPENAT) {
+                    self.unread.insert((self.group(task), result as u32));
+                }
                 self.settle(call, Outcome::Ok, bytes);
             }
             error if ptrace::RESTARTS.contains(&error) => {
@@ -322,7 +334,7 @@ impl<'a> Tracer<'a> {
 
     /// How many bytes a successful call moved or mapped, and what else follows of it.
     fn bytes(&mut self, task: u32, call: &Entered, result: i64) -> u64 {
-        let group = self.tasks.get(&task).map_or(task, |task| task.group);
+        let group = self.group(task);
         if call.is(Sysno::MREMAP)
             && let Some(moved) = &self.moved
         {
@@ -395,6 +407,7 @@ impl<'a> Tracer<'a> {
         self.end_in(at.unwrap_or_default());
         self.heaps.remove(&task);
         self.borrowing.remove(&task);
+        self.unread.retain(|(process, _)| *process != task);
         if task == self.first {
             self.tally.end = Some(ExitStatus::from_raw(status));
             self.shared.has_ended.store(true, Relaxed);
@@ -407,6 +420,11 @@ impl<'a> Tracer<'a> {
             At::Call(call) => self.settle(call, Outcome::NeverReturned, 0),
             At::Broken(call, outcome) => self.settle(call, outcome, 0),
         }
+    }
+
+    /// The process of a task.
+    fn group(&self, task: u32) -> u32 {
+        self.tasks.get(&task).map_or(task, |task| task.group)
     }
 
     fn leave(&mut self, task: u32) -> At {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use syscost_benches::bill::basket;
 use syscost_benches::command::execute::checksum;
 use syscost_harness::commands::{Command, Said};
-use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Sampled, SampledKind, Use};
+use syscost_results::bill::{Bill, PAGE_FAULT, SWITCH, Sampled, SampledKind, Sum, Use, grouped};
 use syscost_sys::raw::Sysno;
-use syscost_sys::sampling::{self, Symbols};
+use syscost_sys::sampling::{self, SampleError, Symbols};
 use syscost_sys::trace::{self, Call, Options, Outcome, Tally};
 use syscost_sys::{cpu, files, process};
 
@@ -26,7 +26,7 @@ use crate::cmd::program;
 /// Maximum number of its tasks at a time.
 const MAX_TASKS: u64 = 4096;
 
-/// Counts a program's runs: each as it is, for its time, and then traced; in the end it may be sampled.
+/// Counts a program's runs: each as it is, for its time, and then traced; in the end as many may be sampled.
 ///
 /// # Errors
 /// It cannot be started, fails, or cannot be traced.
@@ -99,8 +99,14 @@ pub(super) fn started(
             .push("what it prints differs from run to run, and so is not compared".to_owned());
     }
     if is_sampled && bill.refuted.is_empty() {
-        program::prepare(&command)?;
-        match sampled(&command, interrupted) {
+        let calls = watched(&command, interrupted, |program, goes_on| {
+            sampling::count_calls(program, goes_on)
+        });
+        if let Ok(calls) = calls {
+            // The call that executes it comes before its first instruction.
+            judge_untraced(&mut bill, calls + 1);
+        }
+        match sampled(&command, arguments.runs, interrupted) {
             Ok(sampled) => bill.sampled = Some(sampled),
             Err(why) => bill
                 .unknown
@@ -110,37 +116,90 @@ pub(super) fn started(
     Ok(bill)
 }
 
-/// Where the CPU time of one more run goes, by samples.
+/// By how much the number of calls may be another one where nothing traces the program, as a share: as far off
+/// as the best of the prices may be (docs/bill.md, "Beside another machine").
+const QUARTER: f64 = 0.25;
+
+/// Compares the counts with that of a run in which nothing traces the program.
+fn judge_untraced(bill: &mut Bill, untraced: u64) {
+    let traced = Sum::Calls.range(bill);
+    bill.untraced_calls = Some(untraced);
+    if (traced.low..=traced.high).contains(&untraced) {
+        return;
+    }
+    let words = format!(
+        "it makes {} system calls where nothing traces it, and {traced} where they are counted",
+        grouped(untraced)
+    );
+    let (lowest, highest) = (
+        traced.low as f64 * (1.0 - QUARTER),
+        traced.high as f64 * (1.0 + QUARTER),
+    );
+    match (lowest..=highest).contains(&(untraced as f64)) {
+        true => bill.unknown.push(words),
+        false => bill.refuted.push(words),
+    }
+}
+
+/// Runs it once more, watched by the kernel alone.
 ///
 /// # Errors
-/// Samples are not allowed here.
-fn sampled(command: &Command, interrupted: &AtomicBool) -> Result<Sampled> {
-    let symbols = Arc::new(Symbols::of_kernel()?);
+/// That is not allowed here, or the run was broken off.
+fn watched<T>(
+    command: &Command,
+    interrupted: &AtomicBool,
+    run: impl FnOnce(&mut Program, &mut dyn FnMut() -> bool) -> Result<T, SampleError>,
+) -> Result<T> {
+    program::prepare(command)?;
     let until = Instant::now() + Duration::from_secs_f64(command.time_limit_s);
     // Some programs do less if nobody can read it.
     let printed = files::in_memory("syscost-bill")?;
     let mut program = as_program(command, printed)?;
-    let ran = sampling::run(&mut program, sampling::PERIOD_NS, &symbols, || {
-        Instant::now() < until && !interrupted.load(Ordering::Relaxed)
+    let mut is_broken_off = false;
+    let ran = run(&mut program, &mut || {
+        is_broken_off = Instant::now() >= until || interrupted.load(Ordering::Relaxed);
+        !is_broken_off
     })?;
-    let profile = ran.profile;
-    let samples = profile.samples();
+    ensure!(!is_broken_off, "it was still running at the time limit");
+    Ok(ran)
+}
+
+/// Where the CPU time of this number of runs goes.
+///
+/// # Errors
+/// Samples are not allowed here.
+fn sampled(command: &Command, runs: u32, interrupted: &AtomicBool) -> Result<Sampled> {
+    let symbols = Arc::new(Symbols::of_kernel()?);
+    let run = |_| {
+        watched(command, interrupted, |program, goes_on| {
+            sampling::run(program, sampling::PERIOD_NS, &symbols, goes_on)
+        })
+    };
+    let runs = (0..runs).map(run).collect::<Result<Vec<_>>>()?;
+    let samples: u64 = runs.iter().map(|ran| ran.profile.samples()).sum();
     let share = |number: u64| number as f64 / samples.max(1) as f64;
-    let kernel = profile.by_kind.iter().map(|(kind, found)| {
-        let functions = found.functions.iter();
-        let kind_found = SampledKind {
-            share: share(found.samples),
-            functions: functions
-                .map(|(name, number)| (name.clone(), share(*number)))
-                .collect(),
-        };
-        (kind.to_string(), kind_found)
-    });
+    let mut kernel: BTreeMap<String, SampledKind> = BTreeMap::new();
+    for (kind, found) in runs.iter().flat_map(|ran| &ran.profile.by_kind) {
+        let all = kernel.entry(kind.to_string()).or_default();
+        all.share += share(found.samples);
+        for (function, number) in &found.functions {
+            match all
+                .functions
+                .iter_mut()
+                .find(|(known, _)| known == function)
+            {
+                Some((_, sum)) => *sum += share(*number),
+                None => all.functions.push((function.clone(), share(*number))),
+            }
+        }
+        all.functions
+            .sort_by(|one, other| other.1.total_cmp(&one.1));
+    }
     Ok(Sampled {
         samples,
-        cpu_ns: ran.cpu_ns as f64,
-        user: share(profile.user),
-        kernel: kernel.collect(),
+        cpu_ns: runs.iter().map(|ran| ran.cpu_ns as f64).collect(),
+        user: share(runs.iter().map(|ran| ran.profile.user).sum()),
+        kernel,
     })
 }
 

@@ -16,7 +16,7 @@ use super::program;
 use crate::cli::{BillArguments, BillFormat};
 use crate::error::exit;
 use crate::terminal::{self, say};
-use crate::{Failed, interrupt, kept};
+use crate::{Failed, directories, interrupt, kept};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
@@ -25,13 +25,14 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
         Store::check_tag(tag)?;
     }
     // Before anything is started.
+    directories::check(arguments.dir.as_slice())?;
     let earlier = with_bill(arguments.against.as_deref())?;
     let other = arguments.beside.as_deref().map(kept::run).transpose()?;
     let interrupted = interrupt::catch()?;
     let is_priced = !arguments.counts_only && arguments.against.is_none();
     let bill = match arguments.pid {
         Some(pid) => count::attached(pid, arguments.for_s, &interrupted)?,
-        None => count::started(arguments, is_priced, &interrupted)?,
+        None => count::started(arguments, !arguments.counts_only, &interrupted)?,
     };
     if interrupted.load(Ordering::Relaxed) && arguments.pid.is_none() {
         return Err(Failed::Interrupted.into());

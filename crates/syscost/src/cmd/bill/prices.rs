@@ -64,7 +64,7 @@ pub(super) fn measured(
     interrupted: &AtomicBool,
 ) -> Result<Run> {
     let program = Program::this().context("finding this program's own file")?;
-    let options = Options {
+    let mut options = Options {
         budget: Some(arguments.budget),
         known_cores: Some(store.known_cores()),
         tag: arguments.tag.clone(),
@@ -72,5 +72,8 @@ pub(super) fn measured(
         profile: Profile::Quick,
         ..Options::quick(program, TIME_LIMIT, crate::VERSION)
     };
+    if let Some(directory) = &arguments.dir {
+        options.here.targets.directories = vec![directory.clone()];
+    }
     crate::cmd::measured(rows, &options, Progress::new("bill"), interrupted)
 }
