@@ -70,7 +70,7 @@ pub(super) fn boot<'a>(
     let console = folder.path().join("console");
     let begun = Instant::now();
     // It ends qemu also if nobody is left to do it.
-    let status = Command::new("timeout")
+    let qemu = Command::new("timeout")
         .args(["--foreground", &limit.as_secs_f64().to_string()])
         .args(machine.arch.qemu())
         .args(["-cpu", &machine.cpu, "-smp", &machine.smp, "-m", "2G"])
@@ -93,11 +93,12 @@ pub(super) fn boot<'a>(
         .arg("-serial")
         .arg(format!("file:{}", console.display()))
         .stdin(Stdio::null())
-        .status()
+        .output()
         .context("starting timeout")?;
     let took = begun.elapsed();
-    if !status.success() && status.code() != Some(TIMED_OUT) {
-        bail!("{} ended with {status}", machine.arch.qemu()[0]);
+    if !qemu.status.success() && qemu.status.code() != Some(TIMED_OUT) {
+        let said = String::from_utf8_lossy(&qemu.stderr);
+        bail!("{}: {}", machine.arch.qemu()[0], said.trim());
     }
     let printed = String::from_utf8_lossy(&read(&console)?).into_owned();
     Ok(Booted {

@@ -10,6 +10,7 @@ mkdir -p /dev/shm /dev/mqueue
 mount -t tmpfs tmpfs /dev/shm
 mount -t mqueue mqueue /dev/mqueue
 ip link set lo up
+hostname emulated
 # The kernel's messages would be among those lines.
 dmesg -n 1
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::judge::Finding;
 
 const LIST: &str = include_str!("list.toml");
+const EXPECTED: &str = include_str!("expected.toml");
 
 /// The list.
 #[derive(Debug, Deserialize)]
@@ -20,8 +21,10 @@ pub(super) struct List {
     pub(super) seconds: f64,
     pub(super) step: Vec<Step>,
     pub(super) machine: Vec<Machine>,
-    #[serde(default)]
-    pub(super) expect: Vec<Expected>,
+    /// Rows of which each does all that the other does, and more.
+    pub(super) dearer: Vec<Dearer>,
+    #[serde(skip)]
+    pub(super) expected: Vec<Expected>,
     /// What doctor's document holds on every machine that does not say otherwise.
     #[serde(default)]
     facts: BTreeMap<String, Value>,
@@ -34,9 +37,9 @@ pub(super) struct Step {
     pub(super) name: String,
     /// For the guest's shell.
     pub(super) command: String,
-    /// Whether only machines that name it take it.
+    /// Whether only machines that name their steps may take it.
     #[serde(default)]
-    asked: bool,
+    apart: bool,
 }
 
 /// An emulated machine.
@@ -63,9 +66,8 @@ pub(super) struct Machine {
     /// What it does beside the steps.
     #[serde(default)]
     pub(super) beside: String,
-    /// Steps that only machines take which name them.
-    #[serde(default)]
-    asks: Vec<String>,
+    /// The steps that it takes, if not all that are not apart.
+    steps: Option<Vec<String>>,
     /// How many times longer than others it may take.
     #[serde(default = "once")]
     pub(super) times: f64,
@@ -96,12 +98,23 @@ pub(super) enum Arch {
 impl List {
     /// Reads the list.
     pub(super) fn read() -> Result<Self> {
-        toml::from_str(LIST).context("reading the list")
+        #[derive(Deserialize)]
+        struct File {
+            expected: Vec<Expected>,
+        }
+        let file: File = toml::from_str(EXPECTED).context("reading what is expected")?;
+        Ok(Self {
+            expected: file.expected,
+            ..toml::from_str(LIST).context("reading the list")?
+        })
     }
 
     /// What this machine does.
     pub(super) fn steps(&self, machine: &Machine) -> impl Iterator<Item = &Step> {
-        let is_taken = |step: &&Step| !step.asked || machine.asks.contains(&step.name);
+        let is_taken = |step: &&Step| match &machine.steps {
+            Some(names) => names.contains(&step.name),
+            None => !step.apart,
+        };
         self.step.iter().filter(is_taken)
     }
 
@@ -150,6 +163,23 @@ impl Arch {
     }
 }
 
+/// Rows that cannot cost less than another one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Dearer {
+    /// Pattern of the rows.
+    rows: String,
+    /// The name of the other.
+    pub(super) than: String,
+}
+
+impl Dearer {
+    /// Whether it is about this row.
+    pub(super) fn is_of(&self, row: &str) -> bool {
+        fits(&self.rows, row)
+    }
+}
+
 /// Something that does not go well, and why.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -157,9 +187,16 @@ pub(super) struct Expected {
     /// Patterns of machines; all of them without any.
     #[serde(default)]
     machines: Vec<String>,
-    /// Pattern of what does not: a step, a row, a fact.
+    /// Patterns of machines of which it is not expected.
+    #[serde(default)]
+    except: Vec<String>,
+    /// The step that shows it.
+    pub(super) step: String,
+    /// Pattern of what it is about: the step, a row, a fact.
+    #[serde(default = "any")]
     at: String,
-    /// How it ends or what it is.
+    /// Pattern of how that ends or what it is.
+    #[serde(default = "any")]
     is: String,
     /// What is said of it, among other words.
     #[serde(default)]
@@ -171,10 +208,15 @@ pub(super) struct Expected {
     pub(super) sometimes: bool,
 }
 
+fn any() -> String {
+    "*".to_owned()
+}
+
 impl Expected {
     /// Whether it is expected of this machine.
     pub(super) fn is_of(&self, machine: &str) -> bool {
-        self.machines.is_empty() || self.machines.iter().any(|one| fits(one, machine))
+        let is_in = |patterns: &[String]| patterns.iter().any(|one| fits(one, machine));
+        (self.machines.is_empty() || is_in(&self.machines)) && !is_in(&self.except)
     }
 
     /// Whether this is what it expects.
@@ -187,7 +229,7 @@ impl Expected {
 
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.at, self.is)
+        write!(f, "{}: {} {} {}", self.step, self.at, self.is, self.said)
     }
 }
 
@@ -209,7 +251,7 @@ mod tests {
         let steps: BTreeSet<&str> = list.step.iter().map(|step| &*step.name).collect();
         assert_eq!(steps.len(), list.step.len());
         for machine in &list.machine {
-            for asked in &machine.asks {
+            for asked in machine.steps.iter().flatten() {
                 assert!(steps.contains(&**asked), "{}: {asked}", machine.name);
             }
         }
@@ -218,14 +260,19 @@ mod tests {
     #[test]
     fn what_is_expected_is_of_machines_that_there_are_and_can_be_met() {
         let list = List::read().expect("a list");
-        for expected in &list.expect {
-            for pattern in &expected.machines {
+        for expected in &list.expected {
+            for pattern in expected.machines.iter().chain(&expected.except) {
                 let mut machines = list.machine.iter();
                 assert!(
                     machines.any(|machine| fits(pattern, &machine.name)),
                     "{pattern}"
                 );
             }
+            assert!(
+                list.step.iter().any(|step| step.name == expected.step),
+                "{}",
+                expected.step
+            );
             for pattern in [&expected.at, &expected.is] {
                 assert!(Pattern::new(pattern).is_ok(), "{pattern}");
             }

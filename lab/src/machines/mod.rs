@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         match bench.boot(machine) {
             Ok(booted) => {
                 let found = judge::findings(&list, machine, &booted);
-                let verdict = judge::verdict(&list, &machine.name, &found);
+                let verdict = judge::verdict(&list, &machine.name, &booted, &found);
                 let unexpected = verdict.unexpected.iter().map(|one| format!("{one}"));
                 let missing = verdict
                     .missing

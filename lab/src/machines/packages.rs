@@ -39,6 +39,8 @@ impl Packages {
         run(Command::new("dpkg-deb")
             .arg("--extract")
             .args([&file, &begun]))?;
+        // None is loaded, and they are nearly all of a kernel.
+        let _ = fs::remove_dir_all(begun.join("lib/modules"));
         fs::rename(&begun, &unpacked).with_context(|| format!("naming {}", unpacked.display()))?;
         fs::remove_file(&file).with_context(|| format!("removing {}", file.display()))?;
         Ok(unpacked)
@@ -83,6 +85,9 @@ impl Apt {
             ("APT::Architectures", arch.of_debian()),
             ("APT::Sandbox::User", ""),
             ("Acquire::Languages", "none"),
+            ("Acquire::GzipIndexes", "true"),
+            ("Dir::Cache::PkgCache", ""),
+            ("Dir::Cache::SrcPkgCache", ""),
             // What mirrors serve may be old; it is signed all the same.
             ("Acquire::Check-Valid-Until", "false"),
         ] {
