@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
+use glob::glob;
 
 use super::cpio::Archive;
 use super::list::{Machine, Step};
@@ -86,8 +87,8 @@ pub(super) fn boot<'a>(
         .args([OsStr::new("-initrd"), initrd.as_os_str()])
         .arg("-append")
         .arg(format!(
-            "console={} panic=-1 {}",
-            machine.arch.console(),
+            "{} panic=-1 {}",
+            machine.arch.command_line(),
             machine.command_line
         ))
         .arg("-serial")
@@ -108,14 +109,15 @@ pub(super) fn boot<'a>(
     })
 }
 
-/// The kernel of an unpacked package.
+/// The kernel of an unpacked package: where it is has changed with Debian 14.
 fn vmlinuz(package: &Path) -> Result<PathBuf> {
-    let boot = package.join("boot");
-    let files = fs::read_dir(&boot).with_context(|| format!("reading {}", boot.display()))?;
-    let mut paths = files.flatten().map(|entry| entry.path());
-    let is_kernel = |path: &PathBuf| path.to_string_lossy().contains("/vmlinuz-");
-    let kernel = paths.find(is_kernel);
-    kernel.with_context(|| format!("no kernel is in {}", boot.display()))
+    for place in ["boot/vmlinuz-*", "usr/lib/modules/*/vmlinuz"] {
+        let pattern = package.join(place).display().to_string();
+        if let Some(kernel) = glob(&pattern)?.flatten().next() {
+            return Ok(kernel);
+        }
+    }
+    bail!("{} has no kernel", package.display())
 }
 
 /// What the guest's shell does.

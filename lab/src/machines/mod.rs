@@ -69,55 +69,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         parts: BTreeMap::new(),
         arguments,
     };
-    let steps: Vec<&str> = list.step.iter().map(|step| &*step.name).collect();
-    let mut table = vec![row(
-        "machine",
-        &steps,
-        "seconds",
-        "as listed",
-        "not as listed",
-    )];
-    table.push(row(
-        "---",
-        &vec!["---"; steps.len()],
-        "---:",
-        "---:",
-        "---:",
-    ));
+    let steps = list.step.iter().map(|step| &*step.name);
+    let head = steps.chain(["rows", "seconds", "as listed", "not as listed"]);
+    let head: Vec<String> = head.map(str::to_owned).collect();
+    println!("{}", row("machine", &head));
+    println!("{}", row("---", &vec!["---".to_owned(); head.len()]));
     let mut complaints = Vec::new();
     for machine in machines {
-        eprintln!("{}", machine.name);
-        match bench.boot(machine) {
-            Ok(booted) => {
-                let found = judge::findings(&list, machine, &booted);
-                let verdict = judge::verdict(&list, &machine.name, &booted, &found);
-                let unexpected = verdict.unexpected.iter().map(|one| format!("{one}"));
-                let missing = verdict
-                    .missing
-                    .iter()
-                    .map(|one| format!("no longer so: {one} ({})", one.because));
-                let wrong: Vec<String> = unexpected.chain(missing).collect();
-                table.push(row(
-                    &machine.name,
-                    &ends(&list, machine, &booted),
-                    &format!("{:.0}", booted.took.as_secs_f64()),
-                    &verdict.expected.to_string(),
-                    &wrong.len().to_string(),
-                ));
-                complaints.extend(wrong.iter().map(|what| format!("{}: {what}", machine.name)));
-            }
-            Err(error) => {
-                table.push(row(&machine.name, &vec![""; steps.len()], "", "", "1"));
-                complaints.push(format!("{}: {error:#}", machine.name));
-            }
-        }
+        let (cells, wrong) = match bench.boot(machine) {
+            Ok(booted) => bench.judged(machine, &booted),
+            Err(error) => (Vec::new(), vec![format!("{error:#}")]),
+        };
+        println!("{}", row(&machine.name, &cells));
+        complaints.extend(wrong.iter().map(|what| format!("{}: {what}", machine.name)));
     }
-    println!("{}", table.join("\n"));
     if !complaints.is_empty() {
-        println!("\n{}", complaints.join("\n"));
+        println!("\nNot as listed:\n- {}", complaints.join("\n- "));
         bail!(
-            "{} things are not as listed; what machines printed is in {}",
-            complaints.len(),
+            "what the machines printed is in {}",
             bench.printed().display()
         );
     }
@@ -125,18 +94,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// A line of the table.
-fn row(
-    machine: &str,
-    steps: &[impl AsRef<str>],
-    seconds: &str,
-    listed: &str,
-    unlisted: &str,
-) -> String {
-    let steps: Vec<&str> = steps.iter().map(AsRef::as_ref).collect();
-    format!(
-        "| {machine} | {} | {seconds} | {listed} | {unlisted} |",
-        steps.join(" | ")
-    )
+fn row(machine: &str, cells: &[String]) -> String {
+    format!("| {machine} | {} |", cells.join(" | "))
 }
 
 /// How each step ended, for the table.
@@ -164,6 +123,24 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// A machine's cells of the table, and what in it is not as listed.
+    fn judged(&self, machine: &Machine, booted: &Booted) -> (Vec<String>, Vec<String>) {
+        let found = judge::findings(self.list, machine, booted);
+        let verdict = judge::verdict(self.list, &machine.name, booted, &found);
+        let unexpected = verdict.unexpected.iter().map(ToString::to_string);
+        let missing = verdict.missing.iter();
+        let missing = missing.map(|one| format!("no longer so: {one} ({})", one.because));
+        let wrong: Vec<String> = unexpected.chain(missing).collect();
+        let mut cells = ends(self.list, machine, booted);
+        cells.extend([
+            judge::measured(booted),
+            format!("{:.0}", booted.took.as_secs_f64()),
+            verdict.expected.to_string(),
+            wrong.len().to_string(),
+        ]);
+        (cells, wrong)
+    }
+
     fn boot(&mut self, machine: &Machine) -> Result<Booted> {
         let [suite, kernel] = &machine.kernel;
         let kernel = self.packages.unpacked(suite, machine.arch, kernel)?;

@@ -22,7 +22,7 @@ impl Packages {
         }
     }
 
-    /// The folder with the files of this package, or of the one of which it is only the newest name.
+    /// The folder with the files of this package; of the newest kernel, if it only names that.
     pub(super) fn unpacked(&self, suite: &str, arch: Arch, package: &str) -> Result<PathBuf> {
         let of_suite = self.folder.join(format!("{suite}-{}", arch.of_debian()));
         let unpacked = of_suite.join(package);
@@ -111,16 +111,18 @@ impl Apt {
         command
     }
 
-    /// The kernel that this package depends on and is named after, or the package itself.
+    /// The package with the kernel that this one stands for, or itself if it is of no kernel.
     fn named(&self, package: &str) -> Result<String> {
-        let depends = run(self
-            .command("apt-cache")
-            .args(["depends", "--important", package]))?;
-        let mut names = depends
+        let words = ["depends", "--important", package];
+        let depends = run(self.command("apt-cache").args(words))?;
+        let names = depends
             .lines()
             .filter_map(|line| line.trim().strip_prefix("Depends: "));
-        let kernel = names.find(|name| name.starts_with("linux-image-"));
-        Ok(kernel.unwrap_or(package).to_owned())
+        let mut kernels = names
+            .filter(|name| name.starts_with("linux-image-") || name.starts_with("linux-binary-"));
+        kernels
+            .next()
+            .map_or_else(|| Ok(package.to_owned()), |kernel| self.named(kernel))
     }
 
     fn download(&self, package: &str) -> Result<PathBuf> {
