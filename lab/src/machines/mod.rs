@@ -86,7 +86,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !complaints.is_empty() {
         println!("\nNot as listed:\n- {}", complaints.join("\n- "));
         bail!(
-            "what the machines printed is in {}",
+            "{} of what happened is not as listed; what machines printed is in {}",
+            complaints.len(),
             bench.printed().display()
         );
     }
