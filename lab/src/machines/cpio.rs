@@ -27,7 +27,8 @@ impl Archive {
 
     fn entry(mut self, name: &str, mode: usize, content: &[u8]) -> Self {
         self.entries += 1;
-        // Magic number, then: inode, mode, owner, group, links, time, size, four device numbers, length of the name, checksum.
+        // A magic number, then: inode, mode, owner, group, links, time, size, four device numbers, length of
+        // the name, checksum.
         let (size, length) = (content.len(), name.len() + 1);
         let header = [self.entries, mode, 0, 0, 1, 0, size, 0, 0, 0, 0, length, 0];
         self.bytes.extend(b"070701");

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
-# The first process of a machine: it takes the steps that /steps names, and prints what came of each between lines that begin with @@.
+# The first process of a machine: it takes the steps that /steps names, and prints what came of each between
+# lines that begin with @@.
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/root TMPDIR=/tmp
 mount -t devtmpfs devtmpfs /dev

@@ -30,6 +30,36 @@ pub(super) struct List {
     facts: BTreeMap<String, Value>,
 }
 
+impl List {
+    /// Reads the list.
+    pub(super) fn read() -> Result<Self> {
+        #[derive(Deserialize)]
+        struct File {
+            expected: Vec<Expected>,
+        }
+        let file: File = toml::from_str(EXPECTED).context("reading what is expected")?;
+        Ok(Self {
+            expected: file.expected,
+            ..toml::from_str(LIST).context("reading the list")?
+        })
+    }
+
+    /// What this machine does.
+    pub(super) fn steps(&self, machine: &Machine) -> impl Iterator<Item = &Step> {
+        let is_taken = |step: &&Step| match &machine.steps {
+            Some(names) => names.contains(&step.name),
+            None => !step.apart,
+        };
+        self.step.iter().filter(is_taken)
+    }
+
+    /// What doctor's document must hold on this machine, by its path there.
+    pub(super) fn facts<'a>(&'a self, machine: &'a Machine) -> BTreeMap<&'a str, &'a Value> {
+        let facts = self.facts.iter().chain(&machine.facts);
+        facts.map(|(path, value)| (&**path, value)).collect()
+    }
+}
+
 /// A command that is executed in machines.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,36 +125,6 @@ pub(super) enum Arch {
     Arm,
 }
 
-impl List {
-    /// Reads the list.
-    pub(super) fn read() -> Result<Self> {
-        #[derive(Deserialize)]
-        struct File {
-            expected: Vec<Expected>,
-        }
-        let file: File = toml::from_str(EXPECTED).context("reading what is expected")?;
-        Ok(Self {
-            expected: file.expected,
-            ..toml::from_str(LIST).context("reading the list")?
-        })
-    }
-
-    /// What this machine does.
-    pub(super) fn steps(&self, machine: &Machine) -> impl Iterator<Item = &Step> {
-        let is_taken = |step: &&Step| match &machine.steps {
-            Some(names) => names.contains(&step.name),
-            None => !step.apart,
-        };
-        self.step.iter().filter(is_taken)
-    }
-
-    /// What doctor's document must hold on this machine, by its path there.
-    pub(super) fn facts<'a>(&'a self, machine: &'a Machine) -> BTreeMap<&'a str, &'a Value> {
-        let facts = self.facts.iter().chain(&machine.facts);
-        facts.map(|(path, value)| (&**path, value)).collect()
-    }
-}
-
 impl Arch {
     /// What Debian calls it.
     pub(super) fn of_debian(self) -> &'static str {
@@ -154,7 +154,8 @@ impl Arch {
         }
     }
 
-    /// What the kernel has to know of the emulator: the serial port, and that a counter which looks wrong on a busy machine is not.
+    /// What the kernel has to know of the emulator: the serial port, and that a counter which looks wrong on
+    /// a busy machine is not.
     pub(super) fn command_line(self) -> &'static str {
         match self {
             Arch::X86 => "console=ttyS0 tsc=reliable",

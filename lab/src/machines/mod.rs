@@ -1,7 +1,9 @@
-//! `cargo lab machines`: the program in emulated machines of many kinds, whose processors, kernels and settings this machine has not.
+//! `cargo lab machines`: the program in emulated machines, whose processors, kernels and settings this one
+//! has not.
 //!
-//! `list.toml` says which machines there are, what is done in them, and what is expected not to go well. An interpreted processor's
-//! times mean nothing; what is judged is which rows have a number, what is said of the others, and what is found out about the machine.
+//! `list.toml` says which machines there are and what is done in them, `expected.toml` what does not go well.
+//! An interpreted processor's times mean nothing; what is judged is which rows have a number, what is said of
+//! the others, and what is found out about the machine.
 
 mod boot;
 mod cpio;
