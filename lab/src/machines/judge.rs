@@ -43,9 +43,14 @@ pub(super) fn findings(list: &List, machine: &Machine, booted: &Booted) -> Vec<F
             step: &step.name,
             found: &mut found,
         };
-        match booted.steps.iter().find(|taken| taken.name == step.name) {
+        let taken = booted.steps.iter().find(|taken| taken.name == step.name);
+        match taken {
             Some(taken) => seen.step(list, machine, taken),
             None => seen.add(&step.name, "not begun", last_lines(&booted.printed)),
+        }
+        // Nothing comes after it.
+        if taken.is_none_or(|taken| taken.code.is_none()) {
+            break;
         }
     }
     found
