@@ -101,7 +101,9 @@ pub(super) fn boot<'a>(
         let said = String::from_utf8_lossy(&qemu.stderr);
         bail!("{}: {}", machine.arch.qemu()[0], said.trim());
     }
-    let printed = String::from_utf8_lossy(&read(&console)?).into_owned();
+    // What the emulator says comes last: why it ended, if not of itself.
+    let said = [read(&console)?, qemu.stderr].concat();
+    let printed = String::from_utf8_lossy(&said).into_owned();
     Ok(Booted {
         steps: taken(&printed),
         printed,

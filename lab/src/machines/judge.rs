@@ -44,13 +44,14 @@ pub(super) fn findings(list: &List, machine: &Machine, booted: &Booted) -> Vec<F
             found: &mut found,
         };
         let taken = booted.steps.iter().find(|taken| taken.name == step.name);
-        match taken {
-            Some(taken) => seen.step(list, machine, taken),
-            None => seen.add(&step.name, "not begun", last_lines(&booted.printed)),
-        }
-        // Nothing comes after it.
-        if taken.is_none_or(|taken| taken.code.is_none()) {
-            break;
+        match taken.and_then(|taken| Some((taken, taken.code?))) {
+            Some((taken, code)) => seen.step(list, machine, taken, code),
+            // Nothing comes after it.
+            None => {
+                let is = taken.map_or("not begun", |_| "not ended");
+                seen.add(&step.name, is, last_lines(&booted.printed));
+                break;
+            }
         }
     }
     found
@@ -83,12 +84,10 @@ impl Seen<'_> {
         });
     }
 
-    fn step(&mut self, list: &List, machine: &Machine, taken: &Taken) {
+    fn step(&mut self, list: &List, machine: &Machine, taken: &Taken, code: i32) {
         let err = String::from_utf8_lossy(&taken.err);
-        match taken.code {
-            Some(0) => {}
-            Some(code) => self.add(self.step, format!("exit {code}"), &*err),
-            None => return self.add(self.step, "not ended", ""),
+        if code != 0 {
+            self.add(self.step, format!("exit {code}"), &*err);
         }
         if err.contains("panicked") {
             self.add(self.step, "panicked", &*err);
@@ -261,7 +260,7 @@ mod tests {
                 out: out.into(),
                 err: Vec::new(),
             }],
-            printed: String::new(),
+            printed: "@@begin list".to_owned(),
             took: Duration::ZERO,
         };
         let found = findings(&list, &machine, &booted);
@@ -293,7 +292,7 @@ mod tests {
         let expected = "step = 'list'\nbecause = 'so'\nis = 'exit *'";
         assert_eq!(
             complaints(LISTED, None, expected),
-            ["list: list not ended: "]
+            ["list: list not ended: @@begin list"]
         );
         assert_eq!(complaints("[]", Some(2), expected), [""; 0]);
     }
