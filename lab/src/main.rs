@@ -6,6 +6,7 @@ mod coverage;
 mod fleet;
 mod host;
 mod invariants;
+mod machines;
 mod own_share;
 mod pictures;
 mod probe_series;
@@ -35,6 +36,8 @@ enum Chore {
     Aa(aa::Arguments),
     /// Kill, starve and hurry the program, feed it damaged files, and see that it ends well
     Torture(torture::Arguments),
+    /// Try the program in emulated machines with other processors, kernels and settings
+    Machines(machines::Arguments),
     /// Time `fleet report` on simulated machines, some of them bad
     Fleet(fleet::Arguments),
     /// Measure rows under the names of others, and see that they lose their numbers
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Chore::Steady(arguments) => steady::run(&arguments),
         Chore::Aa(arguments) => aa::run(&arguments),
         Chore::Torture(arguments) => torture::run(&arguments),
+        Chore::Machines(arguments) => machines::run(&arguments),
         Chore::Fleet(arguments) => fleet::run(&arguments),
         Chore::Swap(arguments) => swap::run(&arguments),
         Chore::Slips(arguments) => slips::run(&arguments),
