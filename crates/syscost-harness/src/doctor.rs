@@ -59,6 +59,9 @@ pub const MAX_LOST_PERCENT: f64 = 1.0;
 const TRACER: &str = "tracer";
 const DETACH: &str = "detach the debugger or strace";
 
+/// The finding of a processor whose instructions are interpreted.
+const EMULATOR: &str = "emulator";
+
 /// The finding of performance counters that a parent holds.
 const PERF_EVENTS: &str = "perf_events";
 
@@ -86,8 +89,8 @@ pub struct ProcessState {
     pub counted_by: Known<String>,
     /// How many layers of Landlock rules it has inherited.
     pub landlock_layers: Option<u32>,
-    /// The kernel does not report how long its tasks wait for a CPU.
-    pub waits_unreported: bool,
+    /// Whether the kernel reports how long its tasks wait for a CPU.
+    pub reports_waits: Option<bool>,
     /// Variables of the environment that change what is measured, as `NAME=value`, and libraries
     /// that every program is given.
     pub environment: Vec<String>,
@@ -96,13 +99,15 @@ pub struct ProcessState {
 impl ProcessState {
     /// Reads the state of this process.
     pub fn read() -> Self {
+        let proc = process::proc_shows();
+        let reports_waits = SchedStat::open().is_ok();
         Self {
             seccomp: process::seccomp_mode()
                 .ok()
                 .map(|mode| mode != Seccomp::Off),
             traced: process::is_traced().ok(),
             aslr_disabled: process::personality_aslr_disabled().ok(),
-            proc: process::proc_shows(),
+            proc,
             scheduling: process::scheduling().ok(),
             settings: process::set_for_this_process(),
             has_vdso: Some(platform::vdso().is_ok()),
@@ -112,7 +117,7 @@ impl ProcessState {
                     .map(|above| above.map(|above| above.name)),
             ),
             landlock_layers: process::landlock_layers().ok(),
-            waits_unreported: SchedStat::open().is_err(),
+            reports_waits: (proc != ProcShows::Nothing).then_some(reports_waits),
             environment: environment::variables(),
         }
     }
@@ -272,16 +277,17 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
             ),
         },
         landlock(state.landlock_layers),
-        finding(
+        of_fact(
             "schedstat",
-            state.waits_unreported.then_some((
+            state.reports_waits.map(|reports| !reports),
+            (
                 Level::Warning,
                 "samples taken beside other programs cannot be told by it; leave the machine idle",
-            )),
-            match state.waits_unreported {
-                true => "the kernel does not report how long tasks wait for a CPU".into(),
-                false => "the kernel reports how long tasks wait for a CPU".into(),
-            },
+            ),
+            [
+                "the kernel does not report how long tasks wait for a CPU",
+                "the kernel reports how long tasks wait for a CPU",
+            ],
         ),
         aslr(state.aslr_disabled, machine.aslr),
         settings(state.settings.as_deref()),
@@ -508,8 +514,9 @@ pub fn converted(measurements: &[Measurement]) -> Option<Warning> {
 }
 
 /// Warnings that numbers are wrong.
-const WRONG: [&str; 7] = [
+const WRONG: [&str; 8] = [
     "tracer",
+    EMULATOR,
     PERF_EVENTS,
     "build",
     "clock",
