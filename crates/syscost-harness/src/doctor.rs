@@ -442,9 +442,9 @@ fn gap(us: f64) -> String {
     }
 }
 
-/// The warning that the far end is not another machine, judged by host name, processor, kernel and build.
+/// The warning that the far end is not another machine, by what tells one from another.
 pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
-    machine::difference(near, far).is_none().then(|| {
+    machine::difference(near, far, machine::IDENTITY).is_none().then(|| {
         warning(
             "far_end",
             format!("the far end is {} too", near.hostname),

@@ -185,7 +185,9 @@ impl FarEnd {
         let handed = Handed::read(token_file)?;
         let session = Session::connect(reached.address, &handed.token, PATIENCE)?;
         let far_end = FarEnd::new(session, then.name.clone(), handed)?;
-        if let Some(difference) = machine::difference(&then.machine, &far_end.peer.machine) {
+        if let Some(difference) =
+            machine::difference(&then.machine, &far_end.peer.machine, machine::IDENTITY)
+        {
             bail!("the far end is not the machine that the run began with: {difference}");
         }
         Ok(far_end)
