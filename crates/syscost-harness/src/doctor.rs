@@ -9,6 +9,8 @@ use serde::Serialize;
 use syscost_results::estimate::CONVERTED;
 use syscost_results::run::{Clock, Noise, Warning};
 use syscost_results::{Known, Machine, Measurement};
+use syscost_sys::clock::Source;
+use syscost_sys::clock::health::DRIFT;
 use syscost_sys::counters::SchedStat;
 use syscost_sys::platform;
 use syscost_sys::process::{self, Class, ProcShows, Scheduling, Seccomp};
@@ -456,11 +458,13 @@ pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
 /// The warnings a run ends with.
 pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for health in clock
+    // Where the counter is not used, what is wrong with it was said, and is no fault of the clock.
+    let is_used = |check: &str| clock.source != Source::ClockGettime.name() || check == DRIFT;
+    let failed = clock
         .health
         .iter()
-        .filter(|health| health.ok == Some(false))
-    {
+        .filter(|health| health.ok == Some(false));
+    for health in failed.filter(|health| is_used(&health.check)) {
         warnings.push(warning(
             "clock",
             format!(

@@ -137,7 +137,7 @@ fn clocksource(name: &str) -> Finding {
         _ => (
             Some((
                 Level::Warning,
-                "clock reads may enter the kernel; see dmesg for why the kernel distrusts the counter",
+                "clock reads may enter the kernel; dmesg may say why it does not use the processor's counter",
             )),
             "",
         ),

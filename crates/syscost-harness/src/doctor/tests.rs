@@ -1,5 +1,7 @@
 //! What is found, and how much it matters.
 
+use syscost_results::run::Health;
+
 use super::*;
 
 fn codes(machine: &Machine, state: &ProcessState) -> Vec<(&'static str, Level)> {
@@ -71,6 +73,29 @@ fn each_trouble_is_found_once_and_advised() {
         all.iter()
             .all(|f| f.advice.is_empty() == (f.level == Level::Good))
     );
+}
+
+#[test]
+fn a_counter_that_is_not_used_fails_no_clock() {
+    let warned = |source: Source, check: &str| {
+        let clock = Clock {
+            source: source.name().to_owned(),
+            health: vec![Health {
+                check: check.to_owned(),
+                ok: Some(false),
+                detail: String::new(),
+            }],
+            ..Clock::default()
+        };
+        !warnings_after(&clock, None).is_empty()
+    };
+    for (source, check, expected) in [
+        (Source::Tsc, "invariant", true),
+        (Source::ClockGettime, "invariant", false),
+        (Source::ClockGettime, DRIFT, true),
+    ] {
+        assert_eq!(warned(source, check), expected, "{source:?} {check}");
+    }
 }
 
 #[test]

@@ -61,6 +61,7 @@ static PATIENCE: OnceLock<Duration> = OnceLock::new();
 /// How long this process waits for what comes soon unless something is broken: no measure of how slow a
 /// machine may be, since whoever knows that sets it.
 pub fn patience() -> Duration {
+    /// Where nobody has set it.
     const OF_NOBODY: Duration = Duration::from_secs(5);
     PATIENCE.get().copied().unwrap_or(OF_NOBODY)
 }
