@@ -64,6 +64,9 @@ const DETACH: &str = "detach the debugger or strace";
 /// The finding of a processor whose instructions are interpreted.
 const EMULATOR: &str = "emulator";
 
+/// The finding of a check that the clock failed.
+pub const CLOCK: &str = "clock";
+
 /// The finding of performance counters that a parent holds.
 const PERF_EVENTS: &str = "perf_events";
 
@@ -146,7 +149,7 @@ pub fn of_this_process(machine: &Machine) -> Vec<Warning> {
     let findings = findings.chain(machine_state::of(machine));
     findings
         .filter(|finding| finding.level >= Level::Warning)
-        .map(|finding| warning(finding.code, finding.seen, finding.advice))
+        .map(told)
         .collect()
 }
 
@@ -392,15 +395,14 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
     let mut warnings: Vec<Warning> = examine(machine, &ProcessState::read())
         .into_iter()
         .filter(|finding| finding.level >= Level::Warning)
-        .map(|finding| warning(finding.code, finding.seen, finding.advice))
+        .map(told)
         .collect();
-    if let Some(reason) = &clock.fallback {
-        warnings.push(warning(
-            "clock_fallback",
-            format!("the native counter is not used: {reason}"),
-            "samples are timed by clock_gettime, whose readings cost more; batches are longer to make up for it",
-        ));
-    }
+    warnings.extend(
+        clock
+            .fallback
+            .as_deref()
+            .map(|reason| told(without_counter(reason))),
+    );
     add_noise(&mut warnings, noise);
     warnings
 }
@@ -455,25 +457,36 @@ pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
     })
 }
 
-/// The warnings a run ends with.
-pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    // Where the counter is not used, what is wrong with it was said, and is no fault of the clock.
+/// The finding that the run's clock is not the processor's counter.
+pub fn without_counter(reason: &str) -> Finding {
+    let advice = "samples are timed by clock_gettime, whose readings cost more; batches are longer to make up for it";
+    let seen = format!("the native counter is not used: {reason}");
+    finding("clock_fallback", Some((Level::Warning, advice)), seen)
+}
+
+/// The findings on checks that the run's clock failed. Those of a counter that is not used are no fault
+/// of it.
+pub fn failed_checks(clock: &Clock) -> impl Iterator<Item = Finding> {
     let is_used = |check: &str| clock.source != Source::ClockGettime.name() || check == DRIFT;
     let failed = clock
         .health
         .iter()
         .filter(|health| health.ok == Some(false));
-    for health in failed.filter(|health| is_used(&health.check)) {
-        warnings.push(warning(
-            "clock",
-            format!(
+    failed
+        .filter(move |health| is_used(&health.check))
+        .map(|health| {
+            let seen = format!(
                 "the clock failed its {} check: {}",
                 health.check, health.detail
-            ),
-            "compare times of this run only with each other",
-        ));
-    }
+            );
+            let advice = "compare times of this run only with each other";
+            finding(CLOCK, Some((Level::Bad, advice)), seen)
+        })
+}
+
+/// The warnings a run ends with.
+pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = failed_checks(clock).map(told).collect();
     if let Some(steal) = steal_percent.filter(|steal| *steal > MAX_STEAL_PERCENT) {
         warnings.push(warning(
             "steal",
@@ -523,7 +536,7 @@ const WRONG: [&str; 8] = [
     EMULATOR,
     PERF_EVENTS,
     "build",
-    "clock",
+    CLOCK,
     "clock_fallback",
     "clocksource",
     "cgroup_quota",
@@ -547,6 +560,10 @@ pub(crate) fn worst_first(warnings: &mut [Warning]) {
         }
     };
     warnings.sort_by_key(rank);
+}
+
+fn told(finding: Finding) -> Warning {
+    warning(finding.code, finding.seen, finding.advice)
 }
 
 fn warning(code: &str, message: String, advice: &str) -> Warning {
