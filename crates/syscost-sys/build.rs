@@ -8,7 +8,8 @@ fn main() {
     let (os, arch) = (of_target("OS"), of_target("ARCH"));
     if os != "linux" || !["x86_64", "aarch64"].contains(&arch.as_str()) {
         println!(
-            "cargo::error=syscost measures Linux on x86-64 and aarch64 only, and this is {os} on {arch}"
+            "cargo::error=syscost measures Linux on x86-64 and aarch64 only, and this is {os} on {arch}: build it in a \
+             Linux virtual machine or container (WSL 2 on Windows)"
         );
     }
 }

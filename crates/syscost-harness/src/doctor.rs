@@ -9,6 +9,8 @@ use serde::Serialize;
 use syscost_results::estimate::CONVERTED;
 use syscost_results::run::{Clock, Noise, Warning};
 use syscost_results::{Known, Machine, Measurement};
+use syscost_sys::clock::Source;
+use syscost_sys::clock::health::DRIFT;
 use syscost_sys::counters::SchedStat;
 use syscost_sys::platform;
 use syscost_sys::process::{self, Class, ProcShows, Scheduling, Seccomp};
@@ -59,6 +61,12 @@ pub const MAX_LOST_PERCENT: f64 = 1.0;
 const TRACER: &str = "tracer";
 const DETACH: &str = "detach the debugger or strace";
 
+/// The finding of a processor whose instructions are interpreted.
+const EMULATOR: &str = "emulator";
+
+/// The finding of a check that the clock failed.
+pub const CLOCK: &str = "clock";
+
 /// The finding of performance counters that a parent holds.
 const PERF_EVENTS: &str = "perf_events";
 
@@ -86,8 +94,8 @@ pub struct ProcessState {
     pub counted_by: Known<String>,
     /// How many layers of Landlock rules it has inherited.
     pub landlock_layers: Option<u32>,
-    /// The kernel does not report how long its tasks wait for a CPU.
-    pub waits_unreported: bool,
+    /// Whether the kernel reports how long its tasks wait for a CPU.
+    pub reports_waits: Option<bool>,
     /// Variables of the environment that change what is measured, as `NAME=value`, and libraries
     /// that every program is given.
     pub environment: Vec<String>,
@@ -96,13 +104,15 @@ pub struct ProcessState {
 impl ProcessState {
     /// Reads the state of this process.
     pub fn read() -> Self {
+        let proc = process::proc_shows();
+        let reports_waits = SchedStat::open().is_ok();
         Self {
             seccomp: process::seccomp_mode()
                 .ok()
                 .map(|mode| mode != Seccomp::Off),
             traced: process::is_traced().ok(),
             aslr_disabled: process::personality_aslr_disabled().ok(),
-            proc: process::proc_shows(),
+            proc,
             scheduling: process::scheduling().ok(),
             settings: process::set_for_this_process(),
             has_vdso: Some(platform::vdso().is_ok()),
@@ -112,7 +122,7 @@ impl ProcessState {
                     .map(|above| above.map(|above| above.name)),
             ),
             landlock_layers: process::landlock_layers().ok(),
-            waits_unreported: SchedStat::open().is_err(),
+            reports_waits: (proc != ProcShows::Nothing).then_some(reports_waits),
             environment: environment::variables(),
         }
     }
@@ -139,7 +149,7 @@ pub fn of_this_process(machine: &Machine) -> Vec<Warning> {
     let findings = findings.chain(machine_state::of(machine));
     findings
         .filter(|finding| finding.level >= Level::Warning)
-        .map(|finding| warning(finding.code, finding.seen, finding.advice))
+        .map(told)
         .collect()
 }
 
@@ -272,16 +282,17 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
             ),
         },
         landlock(state.landlock_layers),
-        finding(
+        of_fact(
             "schedstat",
-            state.waits_unreported.then_some((
+            state.reports_waits.map(|reports| !reports),
+            (
                 Level::Warning,
                 "samples taken beside other programs cannot be told by it; leave the machine idle",
-            )),
-            match state.waits_unreported {
-                true => "the kernel does not report how long tasks wait for a CPU".into(),
-                false => "the kernel reports how long tasks wait for a CPU".into(),
-            },
+            ),
+            [
+                "the kernel does not report how long tasks wait for a CPU",
+                "the kernel reports how long tasks wait for a CPU",
+            ],
         ),
         aslr(state.aslr_disabled, machine.aslr),
         settings(state.settings.as_deref()),
@@ -384,15 +395,14 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
     let mut warnings: Vec<Warning> = examine(machine, &ProcessState::read())
         .into_iter()
         .filter(|finding| finding.level >= Level::Warning)
-        .map(|finding| warning(finding.code, finding.seen, finding.advice))
+        .map(told)
         .collect();
-    if let Some(reason) = &clock.fallback {
-        warnings.push(warning(
-            "clock_fallback",
-            format!("the native counter is not used: {reason}"),
-            "samples are timed by clock_gettime, whose readings cost more; batches are longer to make up for it",
-        ));
-    }
+    warnings.extend(
+        clock
+            .fallback
+            .as_deref()
+            .map(|reason| told(without_counter(reason))),
+    );
     add_noise(&mut warnings, noise);
     warnings
 }
@@ -436,9 +446,9 @@ fn gap(us: f64) -> String {
     }
 }
 
-/// The warning that the far end is not another machine, judged by host name, processor, kernel and build.
+/// The warning that the far end is not another machine, by what tells one from another.
 pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
-    machine::difference(near, far).is_none().then(|| {
+    machine::difference(near, far, machine::IDENTITY).is_none().then(|| {
         warning(
             "far_end",
             format!("the far end is {} too", near.hostname),
@@ -447,23 +457,36 @@ pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
     })
 }
 
-/// The warnings a run ends with.
-pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for health in clock
+/// The finding that the run's clock is not the processor's counter.
+pub fn without_counter(reason: &str) -> Finding {
+    let advice = "samples are timed by clock_gettime, whose readings cost more; batches are longer to make up for it";
+    let seen = format!("the native counter is not used: {reason}");
+    finding("clock_fallback", Some((Level::Warning, advice)), seen)
+}
+
+/// The findings on checks that the run's clock failed. Those of a counter that is not used are no fault
+/// of it.
+pub fn failed_checks(clock: &Clock) -> impl Iterator<Item = Finding> {
+    let is_used = |check: &str| clock.source != Source::ClockGettime.name() || check == DRIFT;
+    let failed = clock
         .health
         .iter()
-        .filter(|health| health.ok == Some(false))
-    {
-        warnings.push(warning(
-            "clock",
-            format!(
+        .filter(|health| health.ok == Some(false));
+    failed
+        .filter(move |health| is_used(&health.check))
+        .map(|health| {
+            let seen = format!(
                 "the clock failed its {} check: {}",
                 health.check, health.detail
-            ),
-            "compare times of this run only with each other",
-        ));
-    }
+            );
+            let advice = "compare times of this run only with each other";
+            finding(CLOCK, Some((Level::Bad, advice)), seen)
+        })
+}
+
+/// The warnings a run ends with.
+pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = failed_checks(clock).map(told).collect();
     if let Some(steal) = steal_percent.filter(|steal| *steal > MAX_STEAL_PERCENT) {
         warnings.push(warning(
             "steal",
@@ -508,11 +531,12 @@ pub fn converted(measurements: &[Measurement]) -> Option<Warning> {
 }
 
 /// Warnings that numbers are wrong.
-const WRONG: [&str; 7] = [
+const WRONG: [&str; 8] = [
     "tracer",
+    EMULATOR,
     PERF_EVENTS,
     "build",
-    "clock",
+    CLOCK,
     "clock_fallback",
     "clocksource",
     "cgroup_quota",
@@ -536,6 +560,10 @@ pub(crate) fn worst_first(warnings: &mut [Warning]) {
         }
     };
     warnings.sort_by_key(rank);
+}
+
+fn told(finding: Finding) -> Warning {
+    warning(finding.code, finding.seen, finding.advice)
 }
 
 fn warning(code: &str, message: String, advice: &str) -> Warning {

@@ -5,6 +5,7 @@ use syscost_net::{ClientError, ServiceError};
 use syscost_results::compare::CORE_SHARED;
 use syscost_sys::files::stamp::Wrong;
 use syscost_sys::partner::PartnerError;
+use syscost_sys::process;
 use syscost_sys::{SystemError, Unsupported};
 
 /// Why a benchmark gave no number.
@@ -31,6 +32,12 @@ impl Failure {
     /// The failure of an operation or a set-up, with what was tried.
     pub fn of(tried: &str, cause: impl std::fmt::Display) -> Self {
         Failure::Failed(format!("{tried}: {cause}"))
+    }
+
+    /// What did not come in the time that this process waits for it.
+    pub fn late(what: impl std::fmt::Display) -> Self {
+        let seconds = process::patience().as_secs_f64();
+        Failure::Failed(format!("within {seconds} s {what}; {}", process::LONGER))
     }
 
     /// The last error of the C library, with what was tried.

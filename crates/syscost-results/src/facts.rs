@@ -264,7 +264,7 @@ pub fn affects(path: &str) -> Affects {
 }
 
 /// How a fact varies. The far end's machine is one, too.
-pub(crate) fn varies(path: &str) -> Varies {
+pub fn varies(path: &str) -> Varies {
     let own = path
         .strip_prefix("peer.")
         .filter(|rest| rest.starts_with("machine."));

@@ -35,6 +35,7 @@ use std::time::Duration;
 
 use crate::Unsupported;
 use crate::os;
+use crate::process;
 use crate::raw::Sysno;
 
 /// Runs `op` once in a forked child and counts every system call from its first to its last
@@ -103,7 +104,7 @@ pub fn of_programs<T>(part: impl FnOnce() -> T) -> T {
 /// # Errors
 /// `Unsupported` with what stands in the way: the kernel, a container's own filter, or the target.
 pub fn available() -> Result<(), Unsupported> {
-    let trial = count_syscalls(Duration::from_secs(5), os::one_system_call);
+    let trial = count_syscalls(process::patience(), os::one_system_call);
     match trial {
         Ok(counts) if counts.total() == 1 => Ok(()),
         Ok(counts) => Err(Unsupported::new(format!(

@@ -4,7 +4,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -17,12 +16,10 @@ use syscost_net::token::exposure;
 use syscost_net::{Session, Token};
 use syscost_results::Machine;
 use syscost_results::run::Peer;
+use syscost_sys::process;
 
 use crate::Failed;
 use crate::terminal::warn;
-
-/// How long the far end may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a server reports about itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -160,7 +157,7 @@ impl Named {
         let name = self.endpoint.to_string();
         let mut refused = anyhow!("{name} has no address");
         for address in self.addresses {
-            match Session::connect(address, &self.token.token, PATIENCE) {
+            match Session::connect(address, &self.token.token, process::patience()) {
                 Ok(session) => return FarEnd::new(session, name, self.token),
                 Err(error) => refused = error.into(),
             }
@@ -183,9 +180,11 @@ impl FarEnd {
             );
         }
         let handed = Handed::read(token_file)?;
-        let session = Session::connect(reached.address, &handed.token, PATIENCE)?;
+        let session = Session::connect(reached.address, &handed.token, process::patience())?;
         let far_end = FarEnd::new(session, then.name.clone(), handed)?;
-        if let Some(difference) = machine::difference(&then.machine, &far_end.peer.machine) {
+        if let Some(difference) =
+            machine::difference(&then.machine, &far_end.peer.machine, machine::IDENTITY)
+        {
             bail!("the far end is not the machine that the run began with: {difference}");
         }
         Ok(far_end)

@@ -21,10 +21,10 @@
 //! lmbench `bw_pipe`, `bw_unix`; ipc-bench; CMA in MPI libraries.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
+use syscost_sys::process;
 
 use super::channel::gate::Gate;
 use super::channel::{self, Channel, Ends, Mechanism, Open, Rows, Via};
@@ -62,9 +62,6 @@ const MAX_COUNTED: u64 = 128;
 
 /// Maximum bytes per iteration, unless a single message is larger.
 const TURN_BYTES: u64 = 512 << 10;
-
-/// Maximum time to wait for a missing message while no other arrives.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Messages that the partner only takes.
 pub(crate) struct OneWay;
@@ -155,12 +152,13 @@ impl Progress {
             if arrived == goal as u32 {
                 return Ok(());
             }
-            let come = self.arrived.past_within(arrived, Some(PATIENCE));
+            let come = self.arrived.past_within(arrived, Some(process::patience()));
             if come.tried("wait for the partner")?.is_none() {
                 let taken = self.taken.load(Relaxed);
                 if before.replace(taken) == Some(taken) || taken >= goal {
-                    let what = format!("of {goal} messages only {taken} arrived");
-                    return Err(Failure::Failed(what));
+                    return Err(Failure::late(format!(
+                        "of {goal} messages only {taken} arrived"
+                    )));
                 }
             }
         }

@@ -10,6 +10,7 @@ use syscost_net::service::ServiceError;
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Wait};
 use syscost_sys::partner::Between;
+use syscost_sys::process;
 
 use crate::ipc::bandwidth::OneWay;
 use crate::ipc::channel::streams::{Streams, pipes};
@@ -19,7 +20,7 @@ use crate::ipc::traffic::{Tasks, Traffic};
 use crate::net::connections::claim_accepted;
 use crate::net::counters::Watch;
 use crate::net::exchange::Exchange;
-use crate::net::far_end::{Family, FarEnd, PATIENCE, Route, listen};
+use crate::net::far_end::{Family, FarEnd, Route, listen};
 use crate::net::tcp::bandwidth::{self, StreamSpec};
 use crate::net::tcp::connect::new_socket;
 use crate::net::tcp::stream::{Stream, options};
@@ -126,7 +127,7 @@ fn empty_echo(mut plan: Plan) -> Result<Outcome, Failure> {
         let (listener, address) = listen(Family::Ipv4.loopback(), 1, &tcp)?;
         let serve = |listener: &mut TcpListener, _: &Stop| answer(listener).tried("answer");
         let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-        let socket = syscost_net::socket::connect(address, &tcp, PATIENCE)?;
+        let socket = syscost_net::socket::connect(address, &tcp, process::patience())?;
         let (near, way) = Stream::over(socket, Wait::Block)?;
         Ok(far.driven_by(exchange.over(near, way)))
     });

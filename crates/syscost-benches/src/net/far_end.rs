@@ -13,9 +13,7 @@ use syscost_net::wire::Core;
 use syscost_net::{Account, Service, Session, Wait};
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::Between;
-
-/// How long the far end may take to answer before and after the measurement.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+use syscost_sys::process;
 
 /// Round trips that it takes to begin a session.
 const EXCHANGES_OF_A_SESSION: u32 = 3;
@@ -237,7 +235,7 @@ impl Route {
     pub(crate) fn announce(&self, plan: &mut Plan, size: usize) -> Result<(), Failure> {
         if let (Self::Remote(given), false) = (self, plan.is_timed()) {
             let begun = Instant::now();
-            let session = Session::connect(given.address, &given.token, PATIENCE)?;
+            let session = Session::connect(given.address, &given.token, process::patience())?;
             let round_trip = begun.elapsed() / EXCHANGES_OF_A_SESSION;
             let takes = match size > FEW_BYTES {
                 true => exchange(session, size)?,
@@ -263,7 +261,7 @@ fn exchange(mut session: Session, size: usize) -> Result<Duration, Failure> {
     for _ in 0..2 {
         let begun = Instant::now();
         stream
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(Some(process::patience()))
             .and_then(|()| stream.write_all(&message))
             .and_then(|()| stream.read_exact(&mut message))
             .tried("exchange a message")?;
@@ -360,7 +358,7 @@ pub(crate) fn session_with(
     given: &PeerAccess,
     service: &Service,
 ) -> Result<(Session, Opened), Failure> {
-    let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
+    let mut session = Session::connect(given.address, &given.token, process::patience())?;
     let opened = session.open(service)?;
     Ok((session, opened))
 }

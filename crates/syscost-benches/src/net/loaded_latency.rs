@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
 use syscost_sys::counters::TaskId;
+use syscost_sys::process;
 
 use super::exchange::Exchange;
 use super::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
@@ -55,9 +56,6 @@ const MIN_ROUND_TRIPS: usize = 10;
 /// From this time on fewer round trips are enough: the queue of a slow path may hold each for a
 /// tenth of a second, and a row has a time limit.
 const LONG_WINDOW: Duration = Duration::from_millis(200);
-
-/// A sample in which some stream moves nothing for this long fails its claim.
-const LIMIT: Duration = Duration::from_secs(2);
 
 /// Whether this many round trips in this time suffice for a sample.
 fn is_enough(passed: Duration, round_trips: usize) -> bool {
@@ -150,7 +148,7 @@ impl Networked for NetLoadedLatency {
                 let moving = streams
                     .as_ref()
                     .map_or(0, |streams| streams.going_on(&before));
-                if moving == load || passed > LIMIT {
+                if moving == load || passed > process::patience() {
                     fewest = fewest.min(moving);
                     let of_sample = &laps[first..];
                     let mean = of_sample.iter().sum::<f64>() / of_sample.len() as f64;

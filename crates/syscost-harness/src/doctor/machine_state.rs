@@ -2,7 +2,7 @@
 
 use syscost_results::{Known, Machine};
 
-use super::{Finding, Level, MAX_PRESSURE_PERCENT, NOT_REPORTED, finding, unknown};
+use super::{EMULATOR, Finding, Level, MAX_PRESSURE_PERCENT, NOT_REPORTED, finding, unknown};
 
 /// The consequence where it is not known how often the core changes its frequency.
 const BY_CYCLES: &str = "compare core cycles rather than ns with other machines";
@@ -101,7 +101,7 @@ fn hypervisor(machine: &Machine) -> Finding {
     };
     match machine.is_emulated() {
         Some(true) => finding(
-            CODE,
+            EMULATOR,
             Some((
                 Level::Bad,
                 "its instructions are interpreted: no cost is a processor's; measure on a machine, or a guest of KVM",
@@ -137,7 +137,7 @@ fn clocksource(name: &str) -> Finding {
         _ => (
             Some((
                 Level::Warning,
-                "clock reads may enter the kernel; see dmesg for why the kernel distrusts the counter",
+                "clock reads may enter the kernel; dmesg may say why it does not use the processor's counter",
             )),
             "",
         ),

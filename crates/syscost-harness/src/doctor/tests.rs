@@ -1,5 +1,7 @@
 //! What is found, and how much it matters.
 
+use syscost_results::run::Health;
+
 use super::*;
 
 fn codes(machine: &Machine, state: &ProcessState) -> Vec<(&'static str, Level)> {
@@ -45,7 +47,7 @@ fn each_trouble_is_found_once_and_advised() {
         ]),
         counted_by: Known::Yes("perf".into()),
         landlock_layers: Some(3),
-        waits_unreported: true,
+        reports_waits: Some(false),
         has_vdso: Some(false),
         ..usual()
     };
@@ -71,6 +73,29 @@ fn each_trouble_is_found_once_and_advised() {
         all.iter()
             .all(|f| f.advice.is_empty() == (f.level == Level::Good))
     );
+}
+
+#[test]
+fn a_counter_that_is_not_used_fails_no_clock() {
+    let warned = |source: Source, check: &str| {
+        let clock = Clock {
+            source: source.name().to_owned(),
+            health: vec![Health {
+                check: check.to_owned(),
+                ok: Some(false),
+                detail: String::new(),
+            }],
+            ..Clock::default()
+        };
+        !warnings_after(&clock, None).is_empty()
+    };
+    for (source, check, expected) in [
+        (Source::Tsc, "invariant", true),
+        (Source::ClockGettime, "invariant", false),
+        (Source::ClockGettime, DRIFT, true),
+    ] {
+        assert_eq!(warned(source, check), expected, "{source:?} {check}");
+    }
 }
 
 #[test]
@@ -159,7 +184,7 @@ fn usual() -> ProcessState {
         has_vdso: Some(true),
         counted_by: Known::No,
         landlock_layers: Some(0),
-        waits_unreported: false,
+        reports_waits: Some(true),
         environment: Vec::new(),
     }
 }
@@ -232,6 +257,7 @@ fn what_the_system_does_not_report_is_not_called_good() {
         "tracer",
         "perf_events",
         "landlock",
+        "schedstat",
         "aslr",
         "process_settings",
         "vdso",
@@ -243,7 +269,7 @@ fn what_the_system_does_not_report_is_not_called_good() {
     assert_eq!(of("proc").level, Level::Bad, "no run can start");
     let good = all.iter().filter(|one| one.level == Level::Good);
     let good: Vec<&str> = good.map(|one| one.code).collect();
-    assert_eq!(good, ["build", "schedstat", "environment"]);
+    assert_eq!(good, ["build", "environment"]);
 }
 
 #[test]
@@ -254,16 +280,23 @@ fn an_emulated_processor_is_bad_and_a_hypervisor_only_worth_a_warning() {
             ..reporting()
         };
         let all = examine(&machine, &usual());
-        let found = all.iter().find(|one| one.code == "hypervisor");
-        found.expect("one").level
+        let found = all
+            .into_iter()
+            .find(|one| one.code == "hypervisor" || one.code == EMULATOR);
+        let found = found.expect("one");
+        (found.code, found.level)
     };
     let named = |name: &str| Known::Yes(name.to_owned());
     for name in syscost_sys::platform::EMULATORS {
-        assert_eq!(level(named(name)), Level::Bad);
+        assert_eq!(level(named(name)), (EMULATOR, Level::Bad));
     }
-    assert_eq!(level(named("KVM")), Level::Warning);
-    assert_eq!(level(Known::No), Level::Good);
-    assert_eq!(level(Known::Unknown), Level::Note);
+    for (hypervisor, expected) in [
+        (named("KVM"), Level::Warning),
+        (Known::No, Level::Good),
+        (Known::Unknown, Level::Note),
+    ] {
+        assert_eq!(level(hypervisor), ("hypervisor", expected));
+    }
 }
 
 #[test]
@@ -294,9 +327,12 @@ fn a_cpu_that_comes_to_measure_later_has_its_warning_too() {
 
 #[test]
 fn what_makes_numbers_wrong_comes_first_and_what_is_known_last() {
-    let codes = ["hypervisor", "far_end", "load", "noise", "clock"];
+    let codes = ["hypervisor", "far_end", "load", "noise", EMULATOR, "clock"];
     let mut warnings = codes.map(|code| warning(code, String::new(), ""));
     worst_first(&mut warnings);
     let sorted = warnings.map(|warning| warning.code);
-    assert_eq!(sorted, ["clock", "load", "noise", "far_end", "hypervisor"]);
+    assert_eq!(
+        sorted,
+        [EMULATOR, "clock", "load", "noise", "far_end", "hypervisor"]
+    );
 }

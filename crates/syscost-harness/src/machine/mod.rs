@@ -9,6 +9,8 @@ mod tree;
 use std::path::Path;
 
 use rustix::system::uname;
+use serde_json::Value;
+use syscost_results::facts::{self, Affects, Varies};
 use syscost_results::machine::Build;
 use syscost_results::{Known, Machine};
 use syscost_sys::topology::Topology;
@@ -110,27 +112,43 @@ pub fn build() -> Build {
     }
 }
 
-/// Why rounds measured on `then` cannot be continued on `now`, or `None` if they can.
-pub fn difference(then: &Machine, now: &Machine) -> Option<String> {
-    let build = |machine: &Machine| {
-        format!(
-            "{} {}",
-            machine.build.profile,
-            machine.build.commit.as_deref().unwrap_or("")
-        )
+/// What facts change by which one machine and system is told from another.
+pub const IDENTITY: &[Affects] = &[Affects::Processor, Affects::Kernel, Affects::Method];
+
+/// What facts change that a run cannot begin with one way and go on with another. It notices itself which
+/// CPUs it may use, and what it is given of them.
+pub(crate) const COSTS: &[Affects] = &[
+    Affects::Processor,
+    Affects::Frequency,
+    Affects::Kernel,
+    Affects::Memory,
+    Affects::Waking,
+    Affects::Clock,
+    Affects::Method,
+];
+
+/// The first fact that is another one on `now` than on `then`, of those that change this, or whose host
+/// it is; `None` if all are the same.
+pub fn difference(then: &Machine, now: &Machine, changing: &[Affects]) -> Option<String> {
+    let [then, now] = [then, now].map(|machine| {
+        let told = machine.facts().into_iter().filter(|(path, _)| {
+            path == "machine.hostname"
+                || facts::varies(path) == Varies::Never && changing.contains(&facts::affects(path))
+        });
+        told.collect::<Vec<(String, Value)>>()
+    });
+    let differing = then.iter().find(|fact| !now.contains(fact));
+    let (path, _) = differing.or_else(|| now.iter().find(|fact| !then.contains(fact)))?;
+    let shown = |facts: &[(String, Value)]| match facts.iter().find(|(one, _)| one == path) {
+        None => "unknown".to_owned(),
+        Some((_, Value::String(text))) => format!("`{text}`"),
+        Some((_, value)) => format!("`{value}`"),
     };
-    let builds = (build(then), build(now));
-    let facts = [
-        ("build of syscost", &builds.0, &builds.1),
-        ("host", &then.hostname, &now.hostname),
-        ("CPU", &then.cpu_model, &now.cpu_model),
-        ("kernel", &then.kernel, &now.kernel),
-        ("C library", &then.libc, &now.libc),
-    ];
-    facts
-        .into_iter()
-        .find(|(_, a, b)| a != b)
-        .map(|(what, a, b)| format!("its {what} was `{a}`, this one is `{b}`"))
+    let (then, now) = (shown(&then), shown(&now));
+    Some(format!(
+        "its {} was {then}, this one is {now}",
+        facts::words(path)
+    ))
 }
 
 #[cfg(test)]
@@ -143,7 +161,7 @@ mod tests {
         assert!(machine.kernel.len() > "Linux ".len());
         assert!(machine.cpus_online >= 1);
         assert!(machine.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
-        assert_eq!(difference(&machine, &machine), None);
+        assert_eq!(difference(&machine, &capture(), COSTS), None);
     }
 
     #[test]
@@ -172,19 +190,45 @@ mod tests {
     }
 
     #[test]
-    fn another_kernel_cannot_continue_a_run() {
+    fn what_changes_costs_cannot_continue_a_run_and_what_the_hour_brings_can() {
         let then = Machine {
             kernel: "Linux 6.1".into(),
+            kernel_cmdline: Some("quiet".into()),
+            mitigations: [("meltdown".into(), "Mitigation: PTI".into())].into(),
+            load1: Some(1.0),
+            cpus_allowed: 2,
             ..Machine::default()
         };
-        let now = Machine {
-            kernel: "Linux 6.2".into(),
-            ..Machine::default()
+        let seen = |change: fn(&mut Machine), changing| {
+            let mut now = then.clone();
+            change(&mut now);
+            difference(&then, &now, changing)
         };
-        assert_eq!(
-            difference(&then, &now).as_deref(),
-            Some("its kernel was `Linux 6.1`, this one is `Linux 6.2`")
-        );
+        for (change, expected) in [
+            (
+                (|now| now.kernel = "Linux 6.2".into()) as fn(&mut Machine),
+                "its kernel was `Linux 6.1`, this one is `Linux 6.2`",
+            ),
+            (
+                |now| now.mitigations = [("meltdown".into(), "Vulnerable".into())].into(),
+                "its mitigations, meltdown was `Mitigation: PTI`, this one is `Vulnerable`",
+            ),
+            (
+                |now| now.kernel_cmdline = Some("quiet mitigations=off".into()),
+                "its kernel's command line, mitigations was unknown, this one is `off`",
+            ),
+            (
+                |now| now.hostname = "another".into(),
+                "its host name was ``, this one is `another`",
+            ),
+        ] {
+            assert_eq!(seen(change, IDENTITY).as_deref(), Some(expected));
+        }
+        let hugepages = |now: &mut Machine| now.transparent_hugepages = Some("never".into());
+        assert_eq!(seen(hugepages, IDENTITY), None);
+        assert!(seen(hugepages, COSTS).is_some());
+        let hour = |now: &mut Machine| (now.load1, now.cpus_allowed) = (Some(9.0), 1);
+        assert_eq!(seen(hour, COSTS), None);
     }
 
     #[test]

@@ -298,7 +298,7 @@ fn difference(header: &Header, version: &str) -> Option<String> {
     let (candidates, measured) = (&header.candidates, &header.config.cpus);
     let is_known = !candidates.is_empty();
     machine::describe(&mut now, if is_known { candidates } else { measured });
-    machine::difference(&header.machine, &now)
+    machine::difference(&header.machine, &now, machine::COSTS)
         .or_else(|| difference_of_storage(&header.directories, &header.targets.directories))
         .or_else(|| doctor::difference(&now, &ProcessState::read(), &header.warnings))
 }

@@ -57,6 +57,8 @@ pub fn run(catalogue: &Catalogue) -> io::Result<()> {
         programs: std::mem::take(&mut job.programs),
         commands: std::mem::take(&mut job.commands),
     };
+    let time_limit = Duration::from_secs_f64(job.time_limit_s);
+    process::limit_work(time_limit);
     let benchmark = catalogue
         .find(&job.benchmark)
         .map(|benchmark| (benchmark, (benchmark.cases)(&here)));
@@ -131,7 +133,7 @@ pub fn run(catalogue: &Catalogue) -> io::Result<()> {
                 instead: other.as_ref().map(|(_, case)| case),
                 pass: job.pass,
                 is_audited: *is_audited,
-                time_limit: Duration::from_secs_f64(job.time_limit_s),
+                time_limit,
                 effort: &effort,
                 clock: &clock,
                 clock_cost: job.clock.cost,

@@ -103,7 +103,16 @@ pub(crate) fn changes(comparison: &Comparison, shown: &Shown<'_>) -> Vec<Block> 
         } else if !rows.is_empty() && is_open {
             all.push(Block::heading(3, "Inconclusive"));
             let count = sentence::count(rows.len(), "row");
-            all.push(Block::note(format!("{count}: {meaning}")));
+            let without = match rows.iter().filter(|row| row.ci95_low.is_none()).count() {
+                0 => String::new(),
+                some => format!(", {some} without an interval"),
+            };
+            // The rows of a verdict begin with the one that is furthest from the same.
+            let (change, _) = parts(rows[0]);
+            let furthest = format!("furthest apart is {}, {change}", rows[0].name);
+            all.push(Block::note(format!(
+                "{count}{without}: {meaning}; {furthest}"
+            )));
         }
         if is_open {
             let few = are_few_settled(comparison).then(|| too_few(comparison).to_owned());

@@ -16,7 +16,7 @@ pub fn directory(directory: &Directory) -> String {
     parts.push(directory.options.clone());
     // A file system has a name: without, the directory could not be used.
     match directory.filesystem.is_empty() {
-        true => parts.push("nothing could be written there, so nothing is known of it".to_owned()),
+        true => parts.push("it could not be used, so nothing is known of it".to_owned()),
         false if directory.in_memory => {}
         false => parts.push(direct(directory.direct)),
     }
@@ -100,7 +100,7 @@ mod tests {
         };
         assert_eq!(
             directory(&unusable),
-            "dir=default /a: nothing could be written there, so nothing is known of it"
+            "dir=default /a: it could not be used, so nothing is known of it"
         );
     }
 }

@@ -14,6 +14,9 @@ use crate::{Unsupported, arch, cpu};
 /// The largest change of rate between the run's start and its end, in parts per million.
 pub const MAX_DRIFT_PPM: f64 = 50.0;
 
+/// The check of the rate, the one that holds for any clock.
+pub const DRIFT: &str = "drift";
+
 /// One check and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
@@ -80,7 +83,7 @@ pub fn kernel_clocksource(sysfs: &Path) -> Check {
         _ => Check::new(
             name,
             Some(false),
-            format!("the kernel uses {chosen}: it does not trust the processor's counter"),
+            format!("the kernel uses {chosen}, not the processor's counter; dmesg may say why"),
         ),
     }
 }
@@ -110,7 +113,7 @@ pub fn drift(start: f64, end: f64) -> Check {
     let ppm = drift_ppm(start, end);
     let ok = ppm.is_finite() && ppm.abs() <= MAX_DRIFT_PPM;
     Check::new(
-        "drift",
+        DRIFT,
         Some(ok),
         format!("the rate changed by {ppm:+.2} ppm between start and end (limit {MAX_DRIFT_PPM})"),
     )

@@ -17,9 +17,6 @@ pub use nodes::nodes;
 pub use pages::Pages;
 pub use smaps::Resident;
 
-/// How long filling memory may take. In a virtual machine the host may have to find it first.
-const PATIENCE: Duration = Duration::from_secs(6);
-
 /// Up to this many bytes are taken without a check: reading what is available takes a millisecond,
 /// as long as filling a quarter of this.
 const UNASKED: usize = 2 << 20;
@@ -62,7 +59,7 @@ impl Memory {
     pub fn fill_or_small(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
         if pages.bytes().is_ok() {
             let memory = Self::reserve(bytes, pages)?;
-            memory.write_all()?;
+            memory.write_all(process::patience())?;
             if memory.resident()?.in_pages_bytes == memory.bytes {
                 return Ok(memory);
             }
@@ -72,7 +69,7 @@ impl Memory {
 
     /// Writes every page of the memory and confirms that it is resident as requested.
     fn filled(self) -> Result<Self, Unsupported> {
-        self.write_all()?;
+        self.write_all(process::patience())?;
         let resident = self.resident()?;
         if self.pages != Pages::Small && resident.in_pages_bytes < self.bytes {
             let why = match process::has_huge_pages() {
@@ -181,8 +178,9 @@ impl Memory {
         smaps::by_pages(self.start.addr()..self.start.addr() + self.bytes)
     }
 
-    /// Writes a word of every page, or of as many pages as [`PATIENCE`] permits.
-    fn write_all(&self) -> Result<(), Unsupported> {
+    /// Writes a word of every page, or of as many pages as this time permits: in a virtual machine the host
+    /// may have to find the memory first.
+    fn write_all(&self, limit: Duration) -> Result<(), Unsupported> {
         let begun = Instant::now();
         let page = Pages::Small.bytes()?;
         for from in (0..self.bytes).step_by(STEP) {
@@ -195,12 +193,13 @@ impl Memory {
                     unsafe { part.add(offset).write_volatile(0) };
                 }
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > limit {
                 return Err(Unsupported::new(format!(
-                    "after {} s only {} of {} MiB could be filled: memory is slow here, or busy",
-                    PATIENCE.as_secs(),
+                    "after {} s only {} of {} MiB could be filled: memory is slow here, or busy; {}",
+                    limit.as_secs_f64(),
                     (from + length) >> 20,
-                    self.bytes >> 20
+                    self.bytes >> 20,
+                    process::LONGER
                 )));
             }
         }
@@ -254,6 +253,16 @@ mod tests {
         let resident = filled.resident().unwrap();
         assert_eq!((resident.bytes, resident.in_pages_bytes), (bytes, bytes));
         assert_eq!(reserved.resident().unwrap().bytes, 0);
+    }
+
+    #[test]
+    fn what_takes_longer_than_it_may_says_what_gives_it_longer() {
+        let memory = or_skip!(Memory::reserve(2 * STEP, Pages::Small));
+        let reason = memory.write_all(Duration::ZERO).unwrap_err().to_string();
+        assert!(
+            reason.contains("32 of 64 MiB") && reason.contains("--time-limit"),
+            "{reason}"
+        );
     }
 
     #[test]

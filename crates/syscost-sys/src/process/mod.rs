@@ -8,6 +8,7 @@ mod surroundings;
 mod tree;
 
 use std::process::ExitStatus;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,24 @@ pub fn die_with_parent(expected_parent: u32) -> Result<(), SystemError> {
             "that parent has already ended",
         ))),
     }
+}
+
+/// What to do where [`patience`] ended.
+pub const LONGER: &str = "a larger --time-limit gives it longer: half of that";
+
+static PATIENCE: OnceLock<Duration> = OnceLock::new();
+
+/// How long this process waits for what comes soon unless something is broken: no measure of how slow a
+/// machine may be, since whoever knows that sets it.
+pub fn patience() -> Duration {
+    /// Where nobody has set it.
+    const OF_NOBODY: Duration = Duration::from_secs(5);
+    PATIENCE.get().copied().unwrap_or(OF_NOBODY)
+}
+
+/// Sets how long a piece of this process's work may take, before it begins: it waits for half of that.
+pub fn limit_work(limit: Duration) {
+    PATIENCE.get_or_init(|| limit / 2);
 }
 
 /// Waits for about this long, by any call that is not refused: [`std::thread::sleep`] panics in a sandbox

@@ -13,7 +13,9 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
-use syscost_harness::doctor::{Finding, Level, MAX_LOST_PERCENT, ProcessState, examine};
+use syscost_harness::doctor::{
+    Finding, Level, MAX_LOST_PERCENT, ProcessState, examine, failed_checks, without_counter,
+};
 use syscost_harness::machine;
 use syscost_report::units::quantity;
 use syscost_results::run::{Clock, Noise};
@@ -32,8 +34,7 @@ const PROBE: Duration = Duration::from_secs(1);
 /// The time between two sets of metrics, as Prometheus scrapes by default in many a configuration.
 const INTERVAL: Duration = Duration::from_secs(15);
 
-/// Codes of the findings that are made here.
-const CLOCK: &str = "clock";
+/// Code of the findings that are made here.
 const NOISE: &str = "noise";
 
 /// Everything that was found.
@@ -85,8 +86,9 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     let (_, heard) = super::serve::hear(&cpus, &machine, &rough, PROBE);
     let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     clock.calibrate();
-    let clock = clock.report();
     let mut findings = examine(&machine, &ProcessState::read());
+    findings.extend(clock.fallback.as_deref().map(without_counter));
+    let clock = clock.report();
     findings.push(match audit::available() {
         Ok(()) => Finding {
             code: "audit",
@@ -128,18 +130,7 @@ fn found(noise: &[Noise], clock: &Clock) -> Vec<Found> {
         finding: cores::of(probe),
         cpu: Some(probe.cpu),
     });
-    let failed = clock.health.iter().filter(|one| one.ok == Some(false));
-    let failed = failed.map(|health| {
-        Found::from(Finding {
-            code: CLOCK,
-            level: Level::Bad,
-            seen: format!(
-                "the clock failed its {} check: {}",
-                health.check, health.detail
-            ),
-            advice: "compare times of one run only with each other",
-        })
-    });
+    let failed = failed_checks(clock).map(Found::from);
     lost.chain(shared).chain(failed).collect()
 }
 

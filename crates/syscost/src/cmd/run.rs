@@ -18,7 +18,7 @@ use syscost_results::agreement::agreement;
 use syscost_results::study::Study;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
-use syscost_sys::{cpu, files::caches};
+use syscost_sys::{cpu, files::caches, process};
 
 use crate::cli::{CpuList, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
@@ -47,6 +47,7 @@ pub(super) fn measured(
     command: &str,
     show: Show<'_>,
 ) -> Result<u8> {
+    process::limit_work(arguments.time_limit);
     let store = Store::of_user();
     let repeat = arguments.repeat;
     if let Some(output) = &arguments.output {

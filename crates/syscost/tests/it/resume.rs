@@ -39,7 +39,7 @@ fn what_this_program_would_not_have_written_is_refused() {
     let journal = broken_off(&program);
     let text = fs::read_to_string(&journal).expect("is text");
     let resume = || program.run(&format!("run --resume {} --no-save", journal.display()));
-    let damages: [(&str, Damage); 7] = [
+    let damages: [(&str, Damage); 8] = [
         ("LD_PRELOAD", |header| {
             header["config"]["environment"] = json!({"LD_PRELOAD": "/tmp/evil.so"});
         }),
@@ -52,6 +52,9 @@ fn what_this_program_would_not_have_written_is_refused() {
         ("time limit", |header| header["time_limit_s"] = json!(-1)),
         ("program", |header| {
             header["config"]["program"] = json!("/bin/sh")
+        }),
+        ("its mitigations, meltdown was", |header| {
+            header["machine"]["mitigations"]["meltdown"] = json!("Mitigation: another")
         }),
     ];
     for (words, damage) in damages {

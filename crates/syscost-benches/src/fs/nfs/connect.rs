@@ -8,9 +8,9 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, connect, recv};
 use syscost_harness::prelude::*;
+use syscost_sys::process;
 
 use crate::net::counters::Watch;
-use crate::net::far_end::PATIENCE;
 use crate::net::tcp::connect::new_socket;
 use crate::net::tcp::ports::Budget;
 
@@ -84,7 +84,7 @@ impl Connector {
         let is_server = connection.peer_addr().map_err(failed)? == self.server;
         self.reached += u64::from(is_server);
         connection.shutdown(Shutdown::Write).map_err(failed)?;
-        let limit = Some(PATIENCE);
+        let limit = Some(process::patience());
         set_socket_timeout(&connection, Timeout::Recv, limit)
             .map_err(|errno| failed(errno.into()))?;
         let mut byte = [0_u8];

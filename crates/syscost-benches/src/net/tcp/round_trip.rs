@@ -36,10 +36,11 @@ use rustix::net::RecvFlags;
 use syscost_harness::prelude::*;
 use syscost_net::service::{TcpSide, stream};
 use syscost_net::{Account, Service, Wait};
+use syscost_sys::process;
 
 use super::stream::Stream;
 use crate::net::exchange::Caller;
-use crate::net::far_end::{Family, FarEnd, OverNetwork, PATIENCE, Path, Route, listen};
+use crate::net::far_end::{Family, FarEnd, OverNetwork, Path, Route, listen};
 use crate::net::round_trip::{EchoSpec, Echoed, Ends, NetRoundTrip, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -89,7 +90,10 @@ impl Echoed for Stream {
                 let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
                 // The kernel notifies a connected end when its partner is gone.
                 let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-                (far, syscost_net::socket::connect(address, tcp, PATIENCE)?)
+                (
+                    far,
+                    syscost_net::socket::connect(address, tcp, process::patience())?,
+                )
             }
             Route::Remote(given) => {
                 let service = Service::StreamEcho {

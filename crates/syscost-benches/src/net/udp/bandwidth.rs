@@ -32,13 +32,12 @@ use syscost_net::{Account, Content, Service};
 use syscost_results::Evidence;
 use syscost_sys::audit::uncounted;
 use syscost_sys::partner::Shared;
+use syscost_sys::process;
 
 use super::round_trip::pair;
 use crate::ipc::traffic::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{
-    Destination, Family, Networked, OverNetwork, PATIENCE, Path, Route, session_with,
-};
+use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route, session_with};
 use crate::net::interface::InterfaceCounters;
 use crate::net::tcp::bandwidth::content;
 use crate::net::transfer::{Transfer, Transferred};
@@ -278,11 +277,10 @@ impl Flow {
     fn warm_up(&mut self, window: Duration) -> Result<(), Failure> {
         let begun = Instant::now();
         while self.transfer.window(window)? == 0.0 {
-            if begun.elapsed() > PATIENCE {
-                let seconds = PATIENCE.as_secs();
-                return Err(Failure::Failed(format!(
-                    "no datagram has arrived for {seconds} s; does a firewall drop UDP, or the path fragments of such datagrams?"
-                )));
+            if begun.elapsed() > process::patience() {
+                return Err(Failure::late(
+                    "no datagram has arrived: a firewall may drop UDP, or the path fragments of such datagrams",
+                ));
             }
         }
         self.transfer.begin_usage()

@@ -11,18 +11,12 @@ use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::TaskStat;
 use syscost_sys::partner::{Between, Partner, Shared};
-use syscost_sys::process::set_timer_slack;
+use syscost_sys::process::{patience, set_timer_slack};
 
 use crate::implied::{Implied, Shares};
 
 /// How long a sleep is asked to last, in ns.
 const INTERVAL_NS: i64 = 100_000;
-
-/// A waker that is not heard of for this long is gone.
-const PATIENCE: Timespec = Timespec {
-    tv_sec: 1,
-    tv_nsec: 0,
-};
 
 /// A task that sleeps, by what wakes it.
 pub(super) enum Sleeper {
@@ -136,17 +130,18 @@ impl Line {
 
     /// The latency in ns, and how long the same took by the system's clock, read around it.
     fn sleep(&self, clock: Clock) -> Result<(f64, Duration), Failure> {
+        let limit = Timespec::try_from(patience()).tried("wait that long")?;
         self.word.store(ASLEEP, Ordering::Release);
         let word = loop {
             match self.word.load(Ordering::Acquire) {
                 ASLEEP => {}
                 word => break word,
             }
-            match wait(&self.word, Flags::empty(), ASLEEP, Some(&PATIENCE)) {
+            match wait(&self.word, Flags::empty(), ASLEEP, Some(&limit)) {
                 // Woken before it slept, which shows in the missing switch.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(Errno::TIMEDOUT) => {
-                    return Err(Failure::Failed("nobody woke it within a second".into()));
+                    return Err(Failure::late("nobody woke it"));
                 }
                 Err(error) => return Err(Failure::of("waiting to be woken", error)),
             }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
+use syscost_sys::process::LONGER;
 use syscost_sys::raw::Sysno;
 use syscost_sys::scratch;
 
@@ -306,9 +307,7 @@ fn audited(
 fn unknown(error: &AuditError) -> Option<String> {
     match error {
         AuditError::SeccompUnavailable(reason) => Some(reason.to_string()),
-        AuditError::TimedOut(_) => Some(format!(
-            "{error}; a larger --time-limit gives it longer: half of that"
-        )),
+        AuditError::TimedOut(_) => Some(format!("{error}; {LONGER}")),
         _ => None,
     }
 }

@@ -32,7 +32,7 @@ fn unusable(path: &str, reason: &Failure) -> Finding {
     Finding {
         code: "directory",
         level: Level::Warning,
-        seen: format!("nothing can be written in {path}: {reason}"),
+        seen: format!("{path} cannot be used: {reason}"),
         advice: "rows of fs need a directory to write in: syscost run --dir PATH",
     }
 }

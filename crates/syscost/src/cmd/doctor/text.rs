@@ -3,12 +3,12 @@
 use std::fmt::{self, Write};
 
 use anstyle::Style;
-use syscost_harness::doctor::{Level, SHARED_CORE};
+use syscost_harness::doctor::{CLOCK, Level, SHARED_CORE};
 use syscost_report::sentence::{agreeing, count};
 use syscost_results::run::Health;
 use syscost_sys::cpu;
 
-use super::{CLOCK, Examination, Found, NOISE};
+use super::{Examination, Found, NOISE};
 use crate::terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, wrapped};
 
 /// Indent of a finding's text: the width of its mark and name.

@@ -9,6 +9,7 @@ use syscost_harness::prelude::*;
 use syscost_net::Content;
 use syscost_net::service::{Account, ServiceError, stream};
 use syscost_sys::audit::uncounted;
+use syscost_sys::process;
 use syscost_sys::zero_copy::{self, FileMemory};
 
 use crate::net::workers::{IsOver, Tally, ZeroCopies};
@@ -20,8 +21,7 @@ const MEMORY: usize = 16 << 20;
 /// Messages between two checks for completions.
 const CHECK_EVERY: u64 = 16;
 
-/// How long to wait for the last completions, and between two checks.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two looks for the last completions.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// Reads how many bytes of the stream the receiver is known to have.
@@ -178,7 +178,7 @@ impl ZeroCopies {
     fn await_all(&mut self, socket: &TcpStream) -> io::Result<()> {
         let begun = Instant::now();
         self.take(socket)?;
-        while self.completed < self.sends && begun.elapsed() < PATIENCE {
+        while self.completed < self.sends && begun.elapsed() < process::patience() {
             thread::sleep(PAUSE);
             self.take(socket)?;
         }

@@ -9,14 +9,14 @@ use syscost_net::service::{Account, ServiceError, TcpSide, stream};
 use syscost_net::socket::{self, Tcp};
 use syscost_net::{Content, Service, wire};
 use syscost_sys::partner::Shared;
-use syscost_sys::process::pause;
+use syscost_sys::process::{patience, pause};
 use syscost_sys::tcp::TcpInfo;
 
 use super::limiter::RoundTrips;
 use super::sender::{Consumed, Method, Sender};
 use super::{Direction, LARGE, content};
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{PATIENCE, Route, listen, session_with};
+use crate::net::far_end::{Route, listen, session_with};
 use crate::net::interface::InterfaceCounters;
 use crate::net::tcp::stream::options;
 use crate::net::transfer::{Transfer, Transferred};
@@ -172,7 +172,7 @@ impl Streams {
                 let (listener, address) = listen(own, spec.places.len() as u32, &spec.tcp)?;
                 let mut meters = Vec::new();
                 for _ in &spec.places {
-                    near.push(socket::connect(address, &spec.tcp, PATIENCE)?);
+                    near.push(socket::connect(address, &spec.tcp, patience())?);
                     let accepted = listener.accept().tried("accept")?;
                     far.push(accepted.0);
                     meters.push(Workers::meter()?);
@@ -249,10 +249,8 @@ impl Streams {
         let begun = Instant::now();
         while self.going_on(before) < self.near.len() {
             self.transfer.workers.check()?;
-            if begun.elapsed() > PATIENCE {
-                let seconds = PATIENCE.as_secs();
-                let what = format!("a stream has moved no bytes for {seconds} s");
-                return Err(Failure::Failed(what));
+            if begun.elapsed() > patience() {
+                return Err(Failure::late("a stream has moved no bytes"));
             }
             pause(Duration::from_micros(100));
         }
@@ -323,13 +321,11 @@ fn sides(sockets: &[TcpStream]) -> Option<TcpSide> {
     all.try_fold(first, |sum, side| Some(sum.and(side?)))
 }
 
-/// Waits briefly until the last bytes are acknowledged, too.
+/// Waits until the last bytes are acknowledged, too: what is missing then is claimed as missing.
 fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
-    /// How long to wait at most: what is missing then is claimed as missing.
-    const LIMIT: Duration = Duration::from_millis(500);
     let begun = Instant::now();
     let is_short = || sides(senders).is_some_and(|side| side.bytes_acked < bytes);
-    while is_short() && begun.elapsed() < LIMIT {
+    while is_short() && begun.elapsed() < patience() {
         pause(Duration::from_micros(200));
     }
 }
