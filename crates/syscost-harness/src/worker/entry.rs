@@ -233,9 +233,11 @@ pub(crate) fn measure(
         Failure::Failed(format!("panicked: {message}"))
     })??;
     let mut findings = outcome.finish()?;
-    for cause in of_tracer().into_iter().chain(of_emulator()) {
+    if let Some(cause) = of_tracer() {
         excuse(&mut findings.evidence, cause);
     }
+    // What the kernel counts is counted where instructions are interpreted, too.
+    findings.evidence.extend(of_emulator());
     findings.evidence.extend(of_libraries());
     findings.evidence.extend(rate.refuted());
     findings.samples.cpu = cpu;

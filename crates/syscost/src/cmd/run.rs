@@ -325,17 +325,14 @@ fn save(
     if !arguments.no_save && !is_worth_keeping {
         note!("nothing was tried: this run is not among those of `syscost history`");
     }
-    if arguments.no_save || !is_worth_keeping {
-        return match output {
-            Some(output) => files::write_document(&output, &text).map(|()| Some(output)),
-            None => Ok(None),
-        };
-    }
-    let path = keep(store, run, &text, arguments.tag.as_deref())?;
+    // First, as the data folder may be one that cannot be written to.
     if let Some(output) = &output {
         files::write_document(output, &text)?;
     }
-    Ok(Some(path))
+    if arguments.no_save || !is_worth_keeping {
+        return Ok(output);
+    }
+    keep(store, run, &text, arguments.tag.as_deref()).map(Some)
 }
 
 /// Keeps a run, and says where.

@@ -2,7 +2,7 @@
 
 use syscost_stats::order;
 
-use crate::common::{Json, Program, row, rows};
+use crate::common::{Ending, Json, Program, row, rows};
 use serde_json::Value;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::{Measurement, document};
@@ -12,6 +12,18 @@ fn assert_valid(run: &Value) {
     if let Err(error) = document::read(run.to_string().as_bytes()) {
         panic!("the document{error}");
     }
+}
+
+#[test]
+fn the_document_is_written_where_it_is_asked_for_though_the_run_cannot_be_kept() {
+    let program = Program::new();
+    let document = program.folder().join("run.json");
+    let run = "run syscall.null{call=getppid} --profile quick -o";
+    let mut command = program.command(run);
+    command.arg(&document).env("XDG_DATA_HOME", "/proc/absent");
+    command.ended().says(1, "--no-save");
+    let text = std::fs::read_to_string(&document).expect("the document");
+    assert_valid(&serde_json::from_str(&text).expect("JSON"));
 }
 
 #[test]
