@@ -16,7 +16,6 @@ use syscost_sys::platform;
 use syscost_sys::process::{self, Class, ProcShows, Scheduling, Seccomp};
 
 use crate::clock::RunClock;
-use crate::machine;
 
 pub use cores::SHARED_CORE;
 pub(crate) use directories::directory_warning;
@@ -448,7 +447,7 @@ fn gap(us: f64) -> String {
 
 /// The warning that the far end is not another machine, by what tells one from another.
 pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
-    machine::difference(near, far, machine::IDENTITY).is_none().then(|| {
+    near.is_same_as(far).then(|| {
         warning(
             "far_end",
             format!("the far end is {} too", near.hostname),

@@ -1,7 +1,5 @@
 //! What a program asks of the kernel and what that costs, and how two such counts differ.
 
-use std::ops::Add;
-
 use maud::{Markup, html};
 use syscost_results::bill::{
     Account, Bill, Difference, DifferentPart, ENTRY, PriceList, Range, Sum, differences, grouped,
@@ -403,26 +401,31 @@ struct Rest<'b> {
     name: &'b str,
     ns: f64,
     /// The kernel's functions in which it is spent.
-    functions: &'b [(String, f64)],
+    functions: Vec<&'b (String, f64)>,
 }
 
 /// What no price explains, the largest first.
-fn rest<'b>(bill: &'b Bill, accounts: &[Account<'_>]) -> Vec<Rest<'b>> {
+fn rest<'b>(bill: &'b Bill, accounts: &[Account<'b>]) -> Vec<Rest<'b>> {
     let cpu = bill.cpu().unwrap_or(0.0);
-    let kinds = bill.sampled.iter().flat_map(|sampled| &sampled.kernel);
-    let kinds = kinds.filter(|(name, _)| *name != ENTRY);
-    let mut rest: Vec<Rest<'_>> = kinds
-        .map(|(name, kind)| {
-            let served = || accounts.iter().filter(|one| serves(name, one.name));
-            let sampled = served().filter_map(|one| one.sampled_ns).reduce(Add::add);
-            let priced: f64 = served().filter_map(|one| one.priced_ns).sum();
-            Rest {
-                name,
-                ns: sampled.unwrap_or(kind.share * cpu) - priced,
-                functions: &kind.functions,
-            }
+    let kinds = || {
+        let all = bill.sampled.iter().flat_map(|sampled| &sampled.kernel);
+        all.filter(|(name, _)| *name != ENTRY)
+    };
+    let of_accounts = accounts.iter().filter_map(|one| {
+        let serving = kinds().filter(|(kind, _)| serves(kind, one.name));
+        Some(Rest {
+            name: one.name,
+            ns: one.sampled_ns? - one.priced_ns.unwrap_or(0.0),
+            functions: serving.flat_map(|(_, found)| &found.functions).collect(),
         })
-        .collect();
+    });
+    let others = kinds().filter(|(kind, _)| accounts.iter().all(|one| !serves(kind, one.name)));
+    let of_others = others.map(|(kind, found)| Rest {
+        name: kind,
+        ns: found.share * cpu,
+        functions: found.functions.iter().collect(),
+    });
+    let mut rest: Vec<Rest<'_>> = of_accounts.chain(of_others).collect();
     rest.sort_by(|one, other| other.ns.total_cmp(&one.ns));
     rest
 }

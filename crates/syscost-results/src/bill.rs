@@ -367,8 +367,10 @@ impl Bill {
         // By the number of calls what serves several: the way in and out, which is the same for each, too.
         let sampled = |name: &str, number: f64| {
             let kernel = &self.sampled.as_ref()?.kernel;
-            let serving = kernel.iter().filter(|(kind, _)| serves(kind, name));
-            let parts = serving.map(|(kind, found)| {
+            let serving = || kernel.iter().filter(|(kind, _)| serves(kind, name));
+            // Of the way alone too little would follow.
+            serving().find(|(kind, _)| *kind != ENTRY)?;
+            let parts = serving().map(|(kind, found)| {
                 let served = self.uses.iter().filter(|one| serves(kind, &one.name));
                 found.share * number / served.map(Use::mean).sum::<f64>()
             });
@@ -534,7 +536,7 @@ pub fn serves(kind: &str, name: &str) -> bool {
         .and_then(|kind| kind.strip_suffix("at"));
     kind == name
         || kind == ENTRY && is_call(name)
-        || on_paths.is_some_and(|call| name.strip_prefix('l').unwrap_or(name) == call)
+        || on_paths.is_some_and(|call| name == call || name.strip_prefix('l') == Some(call))
 }
 
 fn is_call(name: &str) -> bool {
@@ -688,6 +690,47 @@ mod tests {
             same.iter()
                 .all(|one| one.parts.is_empty() && one.certain_growth() == 0.0)
         );
+    }
+
+    #[test]
+    fn what_serves_several_calls_is_divided_by_their_number() {
+        for call in ["getxattr", "listxattr", "setxattr", "removexattr"] {
+            let kind = format!("path_{call}at");
+            assert!(serves(&kind, call) && serves(&kind, &format!("l{call}")));
+            assert!(!serves(&kind, &format!("f{call}")) && !serves(&kind, "stat"));
+        }
+        let share = |share: f64| SampledKind {
+            share,
+            ..SampledKind::default()
+        };
+        let kernel = [("path_getxattrat", 0.3), (ENTRY, 0.1), ("stat", 0.2)];
+        let bill = Bill {
+            cpu_ns: vec![1000.0],
+            sampled: Some(Sampled {
+                kernel: kernel
+                    .map(|(kind, part)| (kind.to_owned(), share(part)))
+                    .into(),
+                ..Sampled::default()
+            }),
+            ..bill(vec![
+                used("getxattr", &[2]),
+                used("lgetxattr", &[1]),
+                used("stat", &[6]),
+                used("close", &[1]),
+            ])
+        };
+        let accounts = bill.accounts(&PriceList::default(), 0);
+        let measured: BTreeMap<&str, Option<f64>> = accounts
+            .iter()
+            .map(|one| (one.name, one.sampled_ns.map(f64::round)))
+            .collect();
+        let expected = [
+            ("getxattr", Some(220.0)),
+            ("lgetxattr", Some(110.0)),
+            ("stat", Some(260.0)),
+            ("close", None),
+        ];
+        assert_eq!(measured, expected.into());
     }
 
     #[test]

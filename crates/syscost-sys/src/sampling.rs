@@ -177,17 +177,17 @@ pub fn run(
 
 /// Runs a program to its end, as [`run`] does, and has the kernel count the system calls that it and all that it
 /// starts make, from its first instruction on: a tracer sees each, and delays it. Nothing is sampled meanwhile,
-/// since the counting is part of each call.
+/// since the counting is part of each call. Says how it ended, too.
 ///
 /// # Errors
 /// [`SampleError`]: it takes CAP_PERFMON, and a tracing file system that can be read (root).
 pub fn count_calls(
     command: &mut Command,
     goes_on: impl FnMut() -> bool,
-) -> Result<u64, SampleError> {
-    let (counter, _) = watched(command, os::PerfCounter::of_program, goes_on)?;
+) -> Result<(u64, ExitStatus), SampleError> {
+    let (counter, end) = watched(command, os::PerfCounter::of_program, goes_on)?;
     let failed = |cause| SystemError::new("read", "of a counter of system calls", cause);
-    Ok(counter.read().map_err(failed)?)
+    Ok((counter.read().map_err(failed)?, end.status))
 }
 
 /// Runs a program to its end with what watches it from its first instruction on.

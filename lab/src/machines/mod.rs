@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Machines whose names contain one of these words; all without any
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// Only the cheapest machines that together try most, as CI does it
+    /// Only the cheapest machines that together try most
     #[arg(long)]
     quick: bool,
     /// How many times longer than listed a machine may take, and the run in it

@@ -126,10 +126,15 @@ impl Apt {
     }
 
     fn download(&self, package: &str) -> Result<PathBuf> {
+        // Where nothing is left of a download that was interrupted.
+        let folder = self.folder.join("download");
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).context("making a folder for what apt downloads")?;
         run(self
             .command("apt-get")
-            .args(["--quiet=2", "download", package]))?;
-        let files = fs::read_dir(&self.folder).context("reading apt's folder")?;
+            .args(["--quiet=2", "download", package])
+            .current_dir(&folder))?;
+        let files = fs::read_dir(&folder).context("reading what apt has downloaded")?;
         let mut paths = files.flatten().map(|entry| entry.path());
         paths
             .find(|path| path.extension().is_some_and(|end| end == "deb"))

@@ -146,7 +146,7 @@ impl Progress {
     /// Sleeps until the partner has taken all messages up to the goal.
     fn wait_for_goal(&self) -> Result<(), Failure> {
         let goal = self.goal.load(Relaxed);
-        let mut before = None;
+        let mut before = Some(self.taken.load(Relaxed));
         loop {
             let arrived = self.arrived.get();
             if arrived == goal as u32 {

@@ -73,9 +73,7 @@ impl Memory {
         let resident = self.resident()?;
         if self.pages != Pages::Small && resident.in_pages_bytes < self.bytes {
             let why = match process::has_huge_pages() {
-                false => {
-                    "no transparent huge pages: /sys/kernel/mm/transparent_hugepage is not there"
-                }
+                false => process::NO_HUGE_PAGES,
                 true if process::has_no_huge_pages() => {
                     "transparent huge pages are disabled for this process"
                 }

@@ -63,7 +63,7 @@ impl Pages {
                 Unsupported::new(
                     match crate::process::has_huge_pages() {
                         true => "transparent huge pages are off; see /sys/kernel/mm/transparent_hugepage/enabled",
-                        false => "no transparent huge pages: /sys/kernel/mm/transparent_hugepage is not there",
+                        false => crate::process::NO_HUGE_PAGES,
                     },
                 )
             }),

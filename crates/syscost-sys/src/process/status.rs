@@ -52,6 +52,10 @@ pub fn set_for_this_process() -> Option<Vec<&'static str>> {
     Some(settings(&read().ok()?, has_huge_pages()))
 }
 
+/// What [`has_huge_pages`] has looked at.
+pub(crate) const NO_HUGE_PAGES: &str =
+    "no transparent huge pages: /sys/kernel/mm/transparent_hugepage is not there";
+
 /// Whether the kernel has transparent huge pages at all: without, its processes have none either.
 pub fn has_huge_pages() -> bool {
     Path::new("/sys/kernel/mm/transparent_hugepage").exists()

@@ -90,7 +90,7 @@ words! {
         Flags "flags",
         /// Gives memory back (madvise: DONTNEED, FREE).
         GiveBack "give back",
-        /// The first of a file since it was opened (read): of other files than those that were read before.
+        /// The first of a descriptor since this process opened it (read).
         First "first",
     }
 }

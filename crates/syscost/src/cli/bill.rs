@@ -23,7 +23,7 @@ Examples:
 
 The program is run a few times, in turn as it is and under ptrace, which counts each system call, page fault, task and byte of it and \
 of all that it starts. Then the primitives that it uses are measured here, each as it costs after other data were read. As \
-root, or with kernel.perf_event_paranoid at 1 or less, samples of another run say how much of its time each really takes.")]
+root, or with kernel.perf_event_paranoid at 1 or less, samples of as many more runs say how much of its time each really takes.")]
 pub struct BillArguments {
     /// The program and its arguments
     #[arg(
@@ -53,7 +53,7 @@ pub struct BillArguments {
     /// Only count, do not measure what the counts cost
     #[arg(long)]
     pub counts_only: bool,
-    /// Runs in which is counted, and as many in which is not
+    /// Runs that are counted, and as many that are not
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..), default_value_t = 3)]
     pub runs: u32,
     /// What a shell does before each run

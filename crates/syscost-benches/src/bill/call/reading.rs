@@ -145,18 +145,17 @@ fn read_first(mut bench: Bench<'_>, bytes: usize) -> Result<Outcome<'_>, Failure
     let space = bench.space()?;
     let names = Names::of_content(&space, NAMES.min(LARGE / bytes), &vec![1; bytes])?;
     let open = || names.open_next().tried("open").map(File::from);
-    let number_of = |file: &File| Ok::<u64, Failure>(file.metadata().tried("fstat")?.ino());
     let first = open()?;
     let bench = bench.made_on(&first);
     let after = Rc::clone(&bench.after);
-    after.set(", another one, from its beginning");
+    after.set(FIRST_OF_ANOTHER.trim_start_matches("file"));
     let (mut buffer, is_read) = (vec![1; bytes], Cell::new(false));
-    let file = RefCell::new(first);
+    let (file, number) = (RefCell::new(first), Cell::new(0));
     let prepare = || {
         let new = open()?;
-        let new_number = number_of(&new)?;
+        let new_number = new.metadata().tried("fstat")?.ino();
+        let is_another = number.replace(new_number) != new_number;
         let last = file.replace(new);
-        let is_another = number_of(&last)? != new_number;
         let is_from_its_beginning = tell(&last).tried("lseek")? == bytes as u64;
         if is_read.replace(false) && !(is_another && is_from_its_beginning) {
             after.set(", the same one, or not from its beginning");

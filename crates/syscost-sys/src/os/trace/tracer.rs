@@ -295,11 +295,11 @@ impl<'a> Tracer<'a> {
             }
             if let Some(number) = shape.descriptor(&arguments) {
                 entered.call.object = object::object(task, number);
-                if entered.is(Sysno::READ) || entered.is(Sysno::CLOSE) {
-                    let is_first = self.unread.remove(&(self.group(task), number));
-                    let reads_file =
-                        entered.is(Sysno::READ) && entered.call.object == Some(Object::File);
-                    entered.call.variant = (is_first && reads_file).then_some(Variant::First);
+                let is_read = entered.is(Sysno::READ);
+                let was_unread = (is_read || entered.is(Sysno::CLOSE))
+                    && self.unread.remove(&(self.group(task), number));
+                if is_read && was_unread && entered.call.object == Some(Object::File) {
+                    entered.call.variant = Some(Variant::First);
                 }
             }
         }
@@ -319,7 +319,10 @@ impl<'a> Tracer<'a> {
         match error {
             0 => {
                 let bytes = self.bytes(task, &call, result);
-                if call.is(Sysno::OPEN) || call.is(Sysno::OPENAT) {
+                if [Sysno::OPEN, Sysno::OPENAT, Sysno::OPENAT2]
+                    .iter()
+                    .any(|open| call.is(*open))
+                {
                     self.unread.insert((self.group(task), result as u32));
                 }
                 self.settle(call, Outcome::Ok, bytes);

@@ -26,13 +26,14 @@ use crate::cmd::program;
 /// Maximum number of its tasks at a time.
 const MAX_TASKS: u64 = 4096;
 
-/// Counts a program's runs: each as it is, for its time, and then traced; in the end as many may be sampled.
+/// Counts a program's runs: each as it is, for its time, and then traced. Then one is counted that nothing
+/// traces, and if it is to be priced, as many are sampled.
 ///
 /// # Errors
 /// It cannot be started, fails, or cannot be traced.
 pub(super) fn started(
     arguments: &BillArguments,
-    is_sampled: bool,
+    is_priced: bool,
     interrupted: &AtomicBool,
 ) -> Result<Bill> {
     process::leave_no_core();
@@ -98,14 +99,15 @@ pub(super) fn started(
         bill.unknown
             .push("what it prints differs from run to run, and so is not compared".to_owned());
     }
-    if is_sampled && bill.refuted.is_empty() {
-        let calls = watched(&command, interrupted, |program, goes_on| {
-            sampling::count_calls(program, goes_on)
-        });
-        if let Ok(calls) = calls {
-            // The call that executes it comes before its first instruction.
-            judge_untraced(&mut bill, calls + 1);
+    if bill.refuted.is_empty() {
+        match untraced(&command, interrupted) {
+            Ok(calls) => judge_untraced(&mut bill, calls),
+            Err(why) => bill
+                .unknown
+                .push(format!("no run was counted that nothing traces: {why}")),
         }
+    }
+    if is_priced && bill.refuted.is_empty() {
         match sampled(&command, arguments.runs, interrupted) {
             Ok(sampled) => bill.sampled = Some(sampled),
             Err(why) => bill
@@ -116,8 +118,25 @@ pub(super) fn started(
     Ok(bill)
 }
 
-/// By how much the number of calls may be another one where nothing traces the program, as a share: as far off
-/// as the best of the prices may be (docs/bill.md, "Beside another machine").
+/// System calls of one more run, as the kernel counts them where no tracer is.
+///
+/// # Errors
+/// That is not allowed here, or the run ended otherwise than ever.
+fn untraced(command: &Command, interrupted: &AtomicBool) -> Result<u64> {
+    let (calls, end) = watched(command, interrupted, |program, goes_on| {
+        sampling::count_calls(program, goes_on)
+    })?;
+    let is_as_ever = command
+        .expected
+        .as_ref()
+        .is_some_and(|ever| ever.ended == end.to_string());
+    ensure!(is_as_ever, "{end}");
+    // The call that executes it comes before its first instruction.
+    Ok(calls + 1)
+}
+
+/// By how much the number of calls may be another one where nothing traces the program, as a share. That is
+/// chosen: less is said, and is within what prices are off.
 const QUARTER: f64 = 0.25;
 
 /// Compares the counts with that of a run in which nothing traces the program.
@@ -131,10 +150,8 @@ fn judge_untraced(bill: &mut Bill, untraced: u64) {
         "it makes {} system calls where nothing traces it, and {traced} where they are counted",
         grouped(untraced)
     );
-    let (lowest, highest) = (
-        traced.low as f64 * (1.0 - QUARTER),
-        traced.high as f64 * (1.0 + QUARTER),
-    );
+    let lowest = traced.low as f64 * (1.0 - QUARTER);
+    let highest = traced.high as f64 * (1.0 + QUARTER);
     match (lowest..=highest).contains(&(untraced as f64)) {
         true => bill.unknown.push(words),
         false => bill.refuted.push(words),
@@ -160,7 +177,7 @@ fn watched<T>(
         is_broken_off = Instant::now() >= until || interrupted.load(Ordering::Relaxed);
         !is_broken_off
     })?;
-    ensure!(!is_broken_off, "it was still running at the time limit");
+    ensure!(!is_broken_off, "its run was broken off");
     Ok(ran)
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
     let is_priced = !arguments.counts_only && arguments.against.is_none();
     let bill = match arguments.pid {
         Some(pid) => count::attached(pid, arguments.for_s, &interrupted)?,
-        None => count::started(arguments, !arguments.counts_only, &interrupted)?,
+        None => count::started(arguments, is_priced, &interrupted)?,
     };
     if interrupted.load(Ordering::Relaxed) && arguments.pid.is_none() {
         return Err(Failed::Interrupted.into());
@@ -58,10 +58,11 @@ pub(crate) fn run(arguments: &BillArguments) -> Result<u8> {
         BillFormat::Html => billed.page(),
         BillFormat::Table => billed.text(&terminal::table_options(false)),
     };
-    super::print(&written)?;
+    // First, as whoever reads the table may stop at its first line.
     if !arguments.no_save {
         super::run::keep_and_say(&store, &run, arguments.tag.as_deref())?;
     }
+    super::print(&written)?;
     if interrupted.load(Ordering::Relaxed) {
         say!("interrupted");
         return Ok(exit::INTERRUPTED);
