@@ -6,7 +6,7 @@ use syscost_results::bill::{
     serves,
 };
 use syscost_results::run::Warning;
-use syscost_results::{Measurement, Run, Status, Unit};
+use syscost_results::{Flag, Measurement, Run, Status, Unit};
 use syscost_stats::order::median;
 
 use crate::TableOptions;
@@ -28,6 +28,12 @@ const MAX_KINDS: usize = 4;
 
 /// The least part of all that is worth a word as a cause, as a share.
 const LEAST_CAUSE: f64 = 0.01;
+
+/// How many times more than it took is said to be too high: prices are off by less.
+const MUCH_TOO_HIGH: f64 = 1.25;
+
+/// What is said then.
+const TOO_HIGH: &str = "that is too high: a row takes another file or name each time, and what is asked for again costs less";
 
 /// Number of differences that are named of each sum.
 const MAX_DIFFERENCES: usize = 12;
@@ -169,21 +175,33 @@ fn times(before: &Bill, after: &Bill) -> Option<String> {
     Some(format!("CPU time: {now}, before {earlier}{of}"))
 }
 
-/// How many prices are missing, and why the first is.
-fn unmeasured(run: &Run) -> Option<Block> {
-    let missing: Vec<&Measurement> = run
-        .measurements
+/// How many prices are missing, and why the first is; how many are of too few processes to be sure of.
+fn unmeasured(run: &Run) -> Vec<Block> {
+    let all = &run.measurements;
+    let missing: Vec<&Measurement> = all.iter().filter(|row| row.status != Status::Ok).collect();
+    let few = all
         .iter()
-        .filter(|row| row.status != Status::Ok)
-        .collect();
-    let first = missing.first()?;
-    let words = format!(
-        "{} of {} prices were not measured: {}",
-        missing.len(),
-        run.measurements.len(),
-        sentence::no_number(first)
-    );
-    Some(Block::note(words))
+        .filter(|row| row.status == Status::Ok && row.flags.contains(&Flag::TooFewRounds))
+        .count();
+    let of_missing = missing.first().map(|first| {
+        format!(
+            "{} of {} prices were not measured: {}",
+            missing.len(),
+            all.len(),
+            sentence::no_number(first)
+        )
+    });
+    let of_few = (few > 0).then(|| {
+        format!(
+            "{few} of {} prices are of too few processes for an interval (--budget)",
+            all.len()
+        )
+    });
+    of_missing
+        .into_iter()
+        .chain(of_few)
+        .map(Block::note)
+        .collect()
 }
 
 /// The program, its time, and its counts in a sentence.
@@ -360,6 +378,9 @@ fn notes(
         let others =
             others.map(|other| format!("; {} {}", time(prices.total(bill, *other)), state(*other)));
         notes.push(Block::paragraph(said));
+        if total > MUCH_TOO_HIGH * bill.sampled_kernel_ns().unwrap_or(cpu) && cpu > 0.0 {
+            notes.push(Block::paragraph(Text::from(TOO_HIGH).tone(Tone::Care)));
+        }
         notes.push(Block::note(format!(
             "each operation at the price that it has here {}{between}{}",
             state(column),

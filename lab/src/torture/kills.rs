@@ -74,7 +74,9 @@ fn kill_one(run: &mut Child, rng: &mut Rng) -> Result<()> {
 
 /// Ends the coordinator with signals that ask it to end, once or twice: what is done is saved.
 pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
-    let signals = [Signal::INT, Signal::TERM, Signal::HUP];
+    let mut signals = vec![Signal::INT, Signal::TERM, Signal::HUP];
+    // They ignore what this process does.
+    signals.retain(|signal| !process::ignores(signal.as_raw()));
     let signal = signals[rng.usize(..signals.len())];
     let is_twice = rng.bool();
     let mut run = sandbox.start(sandbox.command(RUN))?;

@@ -96,7 +96,7 @@ pub(super) fn footer(version: &str) -> Markup {
     html! {
         footer class="bottom" {
             p {
-                "Measured by syscost " (version) ". Every number is a median over fresh processes with its 95 % confidence "
+                "Measured by syscost " (version) ". The number of a row is a median over fresh processes, of six and more with its 95 % confidence "
                 "interval; a number whose evidence contradicts its name is withheld. This page stands alone: it loads nothing."
             }
         }

@@ -17,8 +17,8 @@ pub use real_time::{Class, RealTime, Scheduling, class, scheduling};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub(crate) use status::NO_HUGE_PAGES;
 pub use status::{
-    MemoryOf, Seccomp, has_huge_pages, has_no_huge_pages, is_traced, memory_of, resident_bytes,
-    seccomp_mode, set_for_this_process,
+    MemoryOf, Seccomp, has_huge_pages, has_no_huge_pages, ignores, is_traced, memory_of,
+    resident_bytes, seccomp_mode, set_for_this_process,
 };
 pub use surroundings::{Observer, landlock_layers, observer};
 pub use tree::{

@@ -44,6 +44,14 @@ pub fn is_traced() -> Result<bool, Unsupported> {
         .ok_or_else(|| Unsupported::new("/proc/self/status has no TracerPid line"))
 }
 
+/// Whether this process ignores a signal, as what nohup or a shell's `&` has started does; false where
+/// /proc/self/status does not say.
+pub fn ignores(signal: i32) -> bool {
+    let mask = read().ok().and_then(|status| field(&status, "SigIgn"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 /// Settings of this process alone, inherited from whoever made them with prctl(2), that change what
 /// it pays: mitigations of speculative execution that others do without (container runtimes and
 /// sandboxes ask for them), and huge pages that it is refused. In words; `None` where

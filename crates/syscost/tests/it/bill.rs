@@ -178,6 +178,23 @@ fn a_program_that_notices_has_no_bill() {
 }
 
 #[test]
+fn it_ignores_what_whoever_started_it_has_it_ignore() {
+    let program = Program::new();
+    let script = r#"trap '' INT HUP; exec "$0" "$@""#;
+    let mut words = vec!["-c", script];
+    let bill = program.command("bill --counts-only -r 1 -- grep -q SigIgn:.*3$ /proc/self/status");
+    let binary = bill.get_program().to_str().expect("a path");
+    words.push(binary);
+    words.extend(bill.get_args().map(|word| word.to_str().expect("a word")));
+    let mut command = Command::new("sh");
+    let ended = program.confine(&mut command).args(words).ended();
+    match ended.err.contains("programs cannot be traced here") {
+        true => println!("skipped: {}", ended.err.trim()),
+        false => drop(ended.succeeded()),
+    }
+}
+
+#[test]
 fn nor_has_one_that_does_less_where_it_is_traced() {
     let program = Program::new();
     let until = "end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done";

@@ -10,9 +10,12 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Arc, Once};
 
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use syscost_results::fixture;
+use syscost_sys::process;
 use tempfile::TempDir;
 
 /// A real run, recorded on another machine.
@@ -45,6 +48,20 @@ fn binary() -> PathBuf {
     given.unwrap_or_else(|| env!("CARGO_BIN_EXE_syscost").into())
 }
 
+/// Has programs hear what ends them, though this one may be to ignore that, as what is started by `nohup` or a
+/// script's `&`: a signal that it catches is as usual where another program begins.
+fn hear_signals() {
+    static HEARD: Once = Once::new();
+    HEARD.call_once(|| {
+        let ignored = [SIGINT, SIGTERM, SIGHUP]
+            .into_iter()
+            .filter(|signal| process::ignores(*signal));
+        for signal in ignored {
+            signal_hook::flag::register(signal, Arc::default()).expect("it can be caught");
+        }
+    });
+}
+
 /// A directory for data, caches and temporary files, and the binary that keeps to it.
 pub(crate) struct Program {
     folder: TempDir,
@@ -52,6 +69,7 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn new() -> Self {
+        hear_signals();
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir(folder.path().join("tmp")).expect("a folder in it");
         Self { folder }
