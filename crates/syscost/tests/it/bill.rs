@@ -182,7 +182,8 @@ fn it_ignores_what_whoever_started_it_has_it_ignore() {
     let program = Program::new();
     let script = r#"trap '' INT HUP; exec "$0" "$@""#;
     let mut words = vec!["-c", script];
-    let bill = program.command("bill --counts-only -r 1 -- grep -q SigIgn:.*[37bf]$ /proc/self/status");
+    let bill =
+        program.command("bill --counts-only -r 1 -- grep -q SigIgn:.*[37bf]$ /proc/self/status");
     let binary = bill.get_program().to_str().expect("a path");
     words.push(binary);
     words.extend(bill.get_args().map(|word| word.to_str().expect("a word")));

@@ -97,6 +97,14 @@ const MAY_LACK: &[Lack] = &[
     lack("net.model{*}", "are not a fixed time plus", any),
     lack("fs.contention_law{*}", "follow no law", any),
     lack("scale.law{*}", "follow no law", any),
+    // Where neighbours use the memory a hit in a line that is on its way waits nearly as long as a miss, and
+    // a clock whose readings cost twice as much needs longer batches than some operations can make.
+    lack("memory.line_size", "costs nearly the same", any),
+    lack(
+        "memory.munmap{*touched=no}",
+        "too short for this clock",
+        any,
+    ),
     lack("memory.numa*", "one memory node", |machine| {
         machine["numa_nodes"].as_u64() <= Some(1)
     }),
