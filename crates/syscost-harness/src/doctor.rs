@@ -148,7 +148,7 @@ pub fn of_this_process(machine: &Machine) -> Vec<Warning> {
     let findings = findings.chain(machine_state::of(machine));
     findings
         .filter(|finding| finding.level >= Level::Warning)
-        .map(told)
+        .map(as_warning)
         .collect()
 }
 
@@ -394,13 +394,13 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
     let mut warnings: Vec<Warning> = examine(machine, &ProcessState::read())
         .into_iter()
         .filter(|finding| finding.level >= Level::Warning)
-        .map(told)
+        .map(as_warning)
         .collect();
     warnings.extend(
         clock
             .fallback
             .as_deref()
-            .map(|reason| told(without_counter(reason))),
+            .map(|reason| as_warning(without_counter(reason))),
     );
     add_noise(&mut warnings, noise);
     warnings
@@ -485,7 +485,7 @@ pub fn failed_checks(clock: &Clock) -> impl Iterator<Item = Finding> {
 
 /// The warnings a run ends with.
 pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = failed_checks(clock).map(told).collect();
+    let mut warnings: Vec<Warning> = failed_checks(clock).map(as_warning).collect();
     if let Some(steal) = steal_percent.filter(|steal| *steal > MAX_STEAL_PERCENT) {
         warnings.push(warning(
             "steal",
@@ -561,7 +561,7 @@ pub(crate) fn worst_first(warnings: &mut [Warning]) {
     warnings.sort_by_key(rank);
 }
 
-fn told(finding: Finding) -> Warning {
+fn as_warning(finding: Finding) -> Warning {
     warning(finding.code, finding.seen, finding.advice)
 }
 

@@ -26,8 +26,8 @@ const MAX_ACCOUNTS: usize = 20;
 /// Number of kinds of one account that are named below it.
 const MAX_KINDS: usize = 4;
 
-/// The least part of all that is worth a word as a cause, as a share.
-const LEAST_CAUSE: f64 = 0.01;
+/// The smallest share of the whole cost that is named as a cause.
+const MIN_CAUSE: f64 = 0.01;
 
 /// How many times more than it took is said to be too high: prices are off by less.
 const MUCH_TOO_HIGH: f64 = 1.25;
@@ -217,10 +217,7 @@ fn heading(bill: &Bill) -> Text {
     let [calls, faults] = [Sum::Calls, Sum::Faults].map(|sum| sum.range(bill));
     Text::of(Look::Tag, name).with(
         Look::Plain,
-        format!(
-            "{times} {} system calls, {} page faults {during}",
-            calls, faults
-        ),
+        format!("{times} {calls} system calls, {faults} page faults {during}"),
     )
 }
 
@@ -353,7 +350,8 @@ fn notes(
     }
     if !columns.is_empty() {
         let total = prices.total(bill, column);
-        let said = match bill.sampled_kernel_ns() {
+        let kernel = bill.sampled_kernel_ns();
+        let said = match kernel {
             Some(kernel) => format!(
                 "priced: {} of {} in the kernel, {}; {} in the program itself",
                 time(total),
@@ -378,7 +376,7 @@ fn notes(
         let others =
             others.map(|other| format!("; {} {}", time(prices.total(bill, *other)), state(*other)));
         notes.push(Block::paragraph(said));
-        if total > MUCH_TOO_HIGH * bill.sampled_kernel_ns().unwrap_or(cpu) && cpu > 0.0 {
+        if cpu > 0.0 && total > MUCH_TOO_HIGH * kernel.unwrap_or(cpu) {
             notes.push(Block::paragraph(Text::from(TOO_HIGH).tone(Tone::Care)));
         }
         notes.push(Block::note(format!(
@@ -495,7 +493,7 @@ fn beside(bill: &Bill, prices: &PriceList, other: &Run, column: u64) -> Vec<Bloc
     let causes: Vec<String> = both
         .parts
         .iter()
-        .filter(|(_, [here, there])| (there - here).abs() > LEAST_CAUSE * here_ns)
+        .filter(|(_, [here, there])| (there - here).abs() > MIN_CAUSE * here_ns)
         .map(|(name, [here, there])| format!("{name} {} instead of {}", time(*there), time(*here)))
         .collect();
     let between = both.ratios.map_or_else(String::new, |(low, high)| {

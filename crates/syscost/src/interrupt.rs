@@ -9,10 +9,11 @@ use syscost_sys::process;
 
 use crate::error::exit;
 
-/// Returns a flag that SIGINT, SIGTERM and SIGHUP set, but for those that whoever started this program has
-/// it ignore: nohup lets it go on when its terminal is closed, and a command that it starts is to ignore them, too. A second SIGINT or SIGTERM ends the program at
+/// Returns a flag that SIGINT, SIGTERM and SIGHUP set. A second SIGINT or SIGTERM ends the program at
 /// once; its workers die with it. A second SIGHUP does not: a terminal that is closed sends one, and its
 /// shell another.
+///
+/// A signal that this program was started to ignore, as by nohup, stays ignored, also in what it starts.
 pub(crate) fn catch() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let code = i32::from(exit::INTERRUPTED);

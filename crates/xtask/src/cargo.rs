@@ -40,6 +40,15 @@ pub fn command() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// Flags of the compiler that make a program static, and the list of its addresses to relocate short: that is
+/// a megabyte otherwise.
+pub const STATIC: [&str; 4] = [
+    "-C",
+    "target-feature=+crt-static",
+    "-C",
+    "link-arg=-Wl,-z,pack-relative-relocs",
+];
+
 /// Builds the release as `cargo build --release` does, for this target if one is named, with these environment variables.
 ///
 /// # Errors

@@ -207,11 +207,9 @@ fn build(arch: Arch) -> Result<PathBuf> {
         )
     };
     let linker = format!("{}-gcc", triple.replace("-unknown", ""));
+    let flags = cargo::STATIC.join(" ");
     let environment = [
-        (
-            &*variable("RUSTFLAGS"),
-            "-C target-feature=+crt-static".as_ref(),
-        ),
+        (&*variable("RUSTFLAGS"), flags.as_ref()),
         (&*variable("LINKER"), linker.as_ref()),
     ];
     Ok(cargo::release(Some(triple), &environment)?.program)

@@ -112,10 +112,10 @@ pub fn build() -> Build {
     }
 }
 
-/// What facts change by which one machine and system is told from another.
+/// What is changed by the facts that distinguish one machine and system from another.
 pub const IDENTITY: &[Affects] = &[Affects::Processor, Affects::Kernel, Affects::Method];
 
-/// What facts change that a run cannot begin with one way and go on with another. It notices itself which
+/// What is changed by the facts that have to stay the same for a run to be continued. It notices itself which
 /// CPUs it may use, and what it is given of them.
 pub(crate) const COSTS: &[Affects] = &[
     Affects::Processor,
@@ -131,11 +131,11 @@ pub(crate) const COSTS: &[Affects] = &[
 /// it is; `None` if all are the same.
 pub fn difference(then: &Machine, now: &Machine, changing: &[Affects]) -> Option<String> {
     let [then, now] = [then, now].map(|machine| {
-        let told = machine.facts().into_iter().filter(|(path, _)| {
+        let compared = machine.facts().into_iter().filter(|(path, _)| {
             path == "machine.hostname"
                 || facts::varies(path) == Varies::Never && changing.contains(&facts::affects(path))
         });
-        told.collect::<Vec<(String, Value)>>()
+        compared.collect::<Vec<(String, Value)>>()
     });
     let differing = then.iter().find(|fact| !now.contains(fact));
     let (path, _) = differing.or_else(|| now.iter().find(|fact| !then.contains(fact)))?;

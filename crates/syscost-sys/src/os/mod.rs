@@ -67,7 +67,7 @@ pub(crate) use sysv::{
     remove_semaphores, user_id,
 };
 pub(crate) use tcp::{Epoll, congestion, set_congestion, tcp_info};
-pub(crate) use trace::{trace_attached, trace_run};
+pub(crate) use trace::{Status, trace_attached, trace_run};
 /// Flags for opening a file whose name may belong to anything, e.g. a FIFO or a link.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 /// The flag of direct I/O.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::tree::proc_of;
-use crate::{SystemError, Unsupported};
+use crate::{SystemError, Unsupported, os};
 
 /// The seccomp mode of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,7 @@ pub fn is_traced() -> Result<bool, Unsupported> {
 /// Whether this process ignores a signal, as what nohup or a shell's `&` has started does; false where
 /// /proc/self/status does not say.
 pub fn ignores(signal: i32) -> bool {
-    let mask = read().ok().and_then(|status| field(&status, "SigIgn"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(&mask, 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    os::Status::of(std::process::id()).is_some_and(|status| status.has_bit("SigIgn", signal - 1))
 }
 
 /// Settings of this process alone, inherited from whoever made them with prctl(2), that change what

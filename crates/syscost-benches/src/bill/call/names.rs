@@ -99,10 +99,9 @@ impl Names {
         space.room_for((count * content.len()) as u64)?;
         Self::make(space, count, |directory, name| {
             let file = openat(directory, name, CREATE, PRIVATE)?;
-            match write(&file, content)? {
-                written if written == content.len() => Ok(entries::close(file)?),
-                _ => Err(Bad::Answer),
-            }
+            let written = write(&file, content)?;
+            entries::close(file)?;
+            (written == content.len()).then_some(()).ok_or(Bad::Answer)
         })
     }
 

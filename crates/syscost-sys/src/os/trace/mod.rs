@@ -28,6 +28,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use self::faults::Collector;
+pub(crate) use self::object::Status;
 use self::tracer::Tracer;
 use crate::os::{Held, LOOK_EVERY};
 use crate::trace::{Options, Progress, Tally, TraceError};

@@ -71,10 +71,10 @@ fn without_type(path: &str) -> Object {
 }
 
 /// A task's /proc status.
-pub(super) struct Status(String);
+pub(crate) struct Status(String);
 
 impl Status {
-    pub(super) fn of(task: u32) -> Option<Status> {
+    pub(crate) fn of(task: u32) -> Option<Status> {
         let text = fs::read_to_string(format!("/proc/{task}/status"));
         text.ok().map(Status)
     }
@@ -90,7 +90,8 @@ impl Status {
         self.words(name).next()?.parse().ok()
     }
 
-    fn has_bit(&self, name: &str, bit: i32) -> bool {
+    /// Whether this bit is set of the mask in this line.
+    pub(crate) fn has_bit(&self, name: &str, bit: i32) -> bool {
         let mask = self.words(name).next();
         let mask = mask.and_then(|mask| u64::from_str_radix(mask, 16).ok());
         mask.is_some_and(|mask| mask >> bit & 1 == 1)

@@ -225,6 +225,8 @@ fn sampled(command: &Command, runs: u32, interrupted: &AtomicBool) -> Result<Sam
                 None => all.functions.push((function.clone(), share(*number))),
             }
         }
+    }
+    for all in kernel.values_mut() {
         all.functions
             .sort_by(|one, other| other.1.total_cmp(&one.1));
     }

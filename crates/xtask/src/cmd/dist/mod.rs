@@ -20,15 +20,6 @@ use package::{Texts, VERSION};
 use xtask::cargo::{self, Release};
 use xtask::workspace;
 
-/// What makes the program static, and the list of its addresses to relocate short: that is a megabyte
-/// otherwise.
-const STATIC: [&str; 4] = [
-    "-C",
-    "target-feature=+crt-static",
-    "-C",
-    "link-arg=-Wl,-z,pack-relative-relocs",
-];
-
 /// The compiler that tells no paths, from the root.
 const WRAPPER: &str = "scripts/rustc";
 
@@ -92,7 +83,7 @@ fn build(root: &Path, triple: &str, commit: Option<&str>) -> Result<Release> {
             "{name} is set, of which the source archive knows nothing: it would make another program; unset it"
         );
     }
-    let flags = STATIC.join(" ");
+    let flags = cargo::STATIC.join(" ");
     let wrapper = root.join(WRAPPER);
     let mut environment = vec![
         ("RUSTFLAGS", flags.as_ref()),

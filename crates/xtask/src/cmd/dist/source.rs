@@ -87,7 +87,7 @@ replace-with = \"{VENDOR}\"
 [source.{VENDOR}]
 directory = \"{VENDOR}\"
 ",
-        super::STATIC.map(|flag| format!("{flag:?}")).join(", "),
+        cargo::STATIC.map(|flag| format!("{flag:?}")).join(", "),
         WRAPPER = super::WRAPPER,
     )
 }
