@@ -37,7 +37,7 @@ const TRIES: usize = 5;
 /// The result of one source of interference.
 #[derive(Debug, Serialize)]
 pub(super) struct InterferenceResult {
-    source: &'static str,
+    pub(super) source: &'static str,
     cpu: Option<u32>,
     /// Share of the probes without it that found the core ours, in percent.
     alone_percent: Option<f64>,
