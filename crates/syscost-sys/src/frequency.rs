@@ -2,8 +2,8 @@
 //! takes a known number of core cycles, however fast the time counter ticks.
 //!
 //! avx-turbo reads the frequency this way. Two chains check each other: adds of registers (one
-//! cycle each) and multiplications (three). A core that runs one of them faster or slower than
-//! believed makes them disagree.
+//! cycle each) and multiplications (a whole number of cycles, three on x86-64). A core that runs one
+//! of them faster or slower than believed makes them disagree.
 
 use std::sync::OnceLock;
 
@@ -26,14 +26,14 @@ const PAIRS: usize = 8;
 pub struct CoreFrequency {
     /// From dependent adds, one cycle each.
     pub add_ghz: Option<f64>,
-    /// From dependent multiplications, three cycles each (x86-64 only: on aarch64 the latency is not
-    /// one figure).
+    /// From dependent multiplications, of as many cycles as bring it nearest to that of the adds, out of
+    /// those that one takes on some core: three on x86-64, two to five on aarch64.
     pub mul_ghz: Option<f64>,
 }
 
 impl CoreFrequency {
     /// The frequency in GHz: that of the adds, unless the multiplications differ by more than
-    /// [`AGREEMENT`]. Where there is no second chain the adds stand alone.
+    /// [`AGREEMENT`].
     pub fn agreed(&self) -> Option<f64> {
         let add = self.add_ghz?;
         match self.mul_ghz {
@@ -43,9 +43,9 @@ impl CoreFrequency {
     }
 }
 
-/// How many additions of registers an addition of two doubles takes at most: 2 to 7 on any core (Agner
+/// How many additions of registers an addition of four floats takes at most: 2 to 8 on any core (Agner
 /// Fog, "Instruction tables"; Arm's optimisation guides), tens to hundreds where each instruction is interpreted,
-/// since rounding and exceptions are computed.
+/// since rounding and exceptions of each of the four are computed.
 const MAX_FLOAT_ADD_CYCLES: u64 = 16;
 
 /// Whether this process's instructions are interpreted, as an emulator does that may say nothing of
@@ -56,7 +56,7 @@ pub fn is_interpreted() -> bool {
         // The shortest, because an interrupt only ever adds; long enough for an emulator to have
         // translated the loop.
         let iterations = |chain: &Chain| 10 * BURST_CYCLES / chain.cycles_per_iteration;
-        let [register, double] = [arch::add_chain(), arch::float_chain()].map(|chain| {
+        let [register, floats] = [arch::add_chain(), arch::float_chain()].map(|chain| {
             let bursts = (0..PAIRS).map(|_| {
                 let begun = os::monotonic_raw_ns();
                 (chain.run)(iterations(&chain));
@@ -64,21 +64,31 @@ pub fn is_interpreted() -> bool {
             });
             bursts.min()
         });
-        double > register.map(|ns| MAX_FLOAT_ADD_CYCLES * ns)
+        floats > register.map(|ns| MAX_FLOAT_ADD_CYCLES * ns)
     })
 }
 
 /// Measures the frequency of the core this runs on. About 120 µs at 3 GHz; longer where the clock's
 /// ticks are coarse (2 ms at 25 MHz), because a burst must span many of them.
 pub fn core_frequency(clock: &Clock) -> CoreFrequency {
-    let mut chains = [Some(arch::add_chain()), arch::multiply_chain()]
-        .map(|chain| chain.map(|chain| Bursts::new(clock, chain)));
+    let mut chains =
+        [arch::add_chain(), arch::multiply_chain()].map(|chain| Bursts::new(clock, chain));
     // In turns, so that a change of frequency on the way meets both.
     for _ in 0..PAIRS {
-        chains.iter_mut().flatten().for_each(Bursts::take_pair);
+        chains.iter_mut().for_each(Bursts::take_pair);
     }
-    let [add_ghz, mul_ghz] = chains.map(|bursts| bursts?.ghz());
-    CoreFrequency { add_ghz, mul_ghz }
+    let [add_ghz, per_multiplication] = chains.map(|bursts| bursts.ghz());
+    let mul_ghz = add_ghz.zip(per_multiplication);
+    CoreFrequency {
+        add_ghz,
+        mul_ghz: mul_ghz.map(|(add, mul)| mul * multiply_cycles(add / mul)),
+    }
+}
+
+/// The number of cycles that a multiplication takes on some core which is nearest to this one.
+fn multiply_cycles(seen: f64) -> f64 {
+    let (least, most) = arch::MULTIPLY_CYCLES.into_inner();
+    seen.round().clamp(f64::from(least), f64::from(most))
 }
 
 /// The core's frequency at a moment of its course.
@@ -172,6 +182,16 @@ mod tests {
         assert_eq!(of(Some(3.0), Some(1.5)), None);
         assert_eq!(of(Some(3.0), None), Some(3.0));
         assert_eq!(of(None, Some(3.0)), None);
+    }
+
+    #[test]
+    fn a_multiplication_takes_a_whole_number_of_cycles_that_some_core_has() {
+        let nearest = [0.5, 2.9, 3.1, 9.0].map(multiply_cycles);
+        let expected = match cfg!(target_arch = "x86_64") {
+            true => [3.0; 4],
+            false => [2.0, 3.0, 3.0, 5.0],
+        };
+        assert_eq!(nearest, expected);
     }
 
     #[test]

@@ -85,12 +85,12 @@ pub fn release(target: Option<&str>, environment: &[(&str, &OsStr)]) -> Result<R
     })
 }
 
-/// The programs that cargo has built when called with these arguments.
+/// The programs that cargo has built when called with these arguments and environment variables.
 ///
 /// # Errors
 /// If something cannot be built; cargo prints why.
-pub fn built(arguments: &[&str]) -> Result<Vec<Built>> {
-    let messages = messages(arguments, &[])?;
+pub fn built(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Result<Vec<Built>> {
+    let messages = messages(arguments, environment)?;
     Ok(messages.iter().filter_map(program).collect())
 }
 

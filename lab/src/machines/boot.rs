@@ -11,10 +11,9 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
-use glob::glob;
 
 use super::cpio::Archive;
-use super::list::{Machine, Step};
+use super::list::{Machine, Prints, Step};
 
 /// The first process of each machine.
 const GUEST: &[u8] = include_bytes!("guest.sh");
@@ -27,6 +26,8 @@ const TIMED_OUT: i32 = 124;
 pub(super) struct Parts {
     pub(super) program: PathBuf,
     pub(super) busybox: PathBuf,
+    /// Programs of tests.
+    pub(super) tests: Vec<PathBuf>,
 }
 
 /// What came of a machine.
@@ -49,24 +50,29 @@ pub(super) struct Taken {
     pub(super) err: Vec<u8>,
 }
 
-/// Boots this machine with the kernel of an unpacked package, and ends it after `limit` at the latest.
-pub(super) fn boot<'a>(
+/// Boots this machine with this kernel, and ends it after `limit` at the latest.
+pub(super) fn boot(
     machine: &Machine,
     kernel: &Path,
     parts: &Parts,
-    steps: impl Iterator<Item = &'a Step>,
+    steps: &[&Step],
     limit: Duration,
 ) -> Result<Booted> {
     let folder = tempfile::tempdir().context("making a folder")?;
     let initrd = folder.path().join("initrd");
     let read = |path: &Path| fs::read(path).with_context(|| format!("reading {}", path.display()));
     let script = script(machine, steps, limit);
-    let archive = Archive::default()
-        .folders(&["bin", "dev", "proc", "sys", "run", "tmp", "root"])
+    let mut archive = Archive::default()
+        .folders(&["bin", "dev", "proc", "sys", "run", "tmp", "root", "tests"])
         .file("bin/busybox", &read(&parts.busybox)?)
         .file("bin/syscost", &read(&parts.program)?)
         .file("init", GUEST)
         .file("steps", script.as_bytes());
+    if steps.iter().any(|step| step.prints == Some(Prints::Tests)) {
+        for (number, test) in parts.tests.iter().enumerate() {
+            archive = archive.file(&format!("tests/{number}"), &read(test)?);
+        }
+    }
     fs::write(&initrd, archive.end()).context("writing the root")?;
     let console = folder.path().join("console");
     let begun = Instant::now();
@@ -83,7 +89,7 @@ pub(super) fn boot<'a>(
             "-no-reboot",
         ])
         .args(machine.qemu.split_whitespace())
-        .args([OsStr::new("-kernel"), vmlinuz(kernel)?.as_os_str()])
+        .args([OsStr::new("-kernel"), kernel.as_os_str()])
         .args([OsStr::new("-initrd"), initrd.as_os_str()])
         .arg("-append")
         .arg(format!(
@@ -111,19 +117,8 @@ pub(super) fn boot<'a>(
     })
 }
 
-/// The kernel of an unpacked package: where it is has changed with Debian 14.
-fn vmlinuz(package: &Path) -> Result<PathBuf> {
-    for place in ["boot/vmlinuz-*", "usr/lib/modules/*/vmlinuz"] {
-        let pattern = package.join(place).display().to_string();
-        if let Some(kernel) = glob(&pattern)?.flatten().next() {
-            return Ok(kernel);
-        }
-    }
-    bail!("{} has no kernel", package.display())
-}
-
 /// What the guest's shell does.
-fn script<'a>(machine: &Machine, steps: impl Iterator<Item = &'a Step>, limit: Duration) -> String {
+fn script(machine: &Machine, steps: &[&Step], limit: Duration) -> String {
     let [budget, row] = [3.0, 10.0].map(|share| (limit.as_secs_f64() / share) as u64);
     let mut script = format!("export BUDGET={budget} LIMIT={row}\n{}\n", machine.before);
     if !machine.beside.is_empty() {

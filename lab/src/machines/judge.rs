@@ -9,7 +9,7 @@ use syscost_results::{Run, Status, document};
 use crate::invariants::violations;
 
 use super::boot::{Booted, Taken};
-use super::list::{Expected, List, Machine};
+use super::list::{Expected, List, Machine, Prints, Step};
 
 /// How much of what was said is shown, in characters.
 const SHOWN: usize = 400;
@@ -40,7 +40,7 @@ pub(super) fn findings(list: &List, machine: &Machine, booted: &Booted) -> Vec<F
     let mut found = Vec::new();
     for step in list.steps(machine) {
         let mut seen = Seen {
-            step: &step.name,
+            step,
             found: &mut found,
         };
         let taken = booted.steps.iter().find(|taken| taken.name == step.name);
@@ -57,27 +57,46 @@ pub(super) fn findings(list: &List, machine: &Machine, booted: &Booted) -> Vec<F
     found
 }
 
-/// How many rows of the run have a number: `12 of 14`, or nothing if there is no run.
-pub(super) fn measured(booted: &Booted) -> String {
-    let run = booted.steps.iter().find(|step| step.name == "run");
-    let Some(Ok(run)) = run.map(|step| document::read(&step.out)) else {
-        return String::new();
-    };
+/// How many rows of the run have a number: `12 of 14`.
+fn measured(run: &Run) -> String {
     let rows = run.measurements.iter();
     let measured = rows.filter(|row| row.status == Status::Ok).count();
     format!("{measured} of {}", run.measurements.len())
 }
 
+/// What a step printed, in a few words: how many rows have a number, how many tests passed.
+pub(super) fn summary(step: &Step, taken: &Taken) -> Option<String> {
+    match step.prints? {
+        Prints::Run => Some(measured(&document::read(&taken.out).ok()?)),
+        Prints::Tests => {
+            let [passed, failed] = ["ok", "FAILED"].map(|end| tests(&taken.out, end).len());
+            Some(format!("{passed} of {}", passed + failed))
+        }
+        Prints::Catalogue | Prints::Doctor | Prints::Selftest => None,
+    }
+}
+
+/// The tests that ended so, by what programs of tests print: `test name ... ok`.
+fn tests(printed: &[u8], end: &str) -> Vec<String> {
+    let printed = String::from_utf8_lossy(printed);
+    let tests = printed.lines().filter_map(|line| {
+        let (name, ended) = line.strip_prefix("test ")?.split_once(" ... ")?;
+        // What a test itself prints may stand between.
+        ended.ends_with(end).then(|| name.to_owned())
+    });
+    tests.collect()
+}
+
 /// What a step shows.
 struct Seen<'a> {
-    step: &'a str,
+    step: &'a Step,
     found: &'a mut Vec<Finding>,
 }
 
 impl Seen<'_> {
     fn add(&mut self, at: impl Into<String>, is: impl Into<String>, said: impl Into<String>) {
         self.found.push(Finding {
-            step: self.step.to_owned(),
+            step: self.step.name.clone(),
             at: at.into(),
             is: is.into(),
             said: said.into(),
@@ -87,24 +106,30 @@ impl Seen<'_> {
     fn step(&mut self, list: &List, machine: &Machine, taken: &Taken, code: i32) {
         let err = String::from_utf8_lossy(&taken.err);
         if code != 0 {
-            self.add(self.step, format!("exit {code}"), &*err);
+            self.add(&self.step.name, format!("exit {code}"), &*err);
         }
         if err.contains("panicked") {
-            self.add(self.step, "panicked", &*err);
+            self.add(&self.step.name, "panicked", &*err);
         }
         let document = || serde_json::from_slice::<Value>(&taken.out).ok();
-        let is_read = match self.step {
-            "list" => document().map(|document| self.cases(&document)),
-            "doctor" => document().map(|document| self.facts(list, machine, document)),
-            "selftest" => document().map(|document| self.tests(&document)),
-            "run" => document::read(&taken.out)
+        let is_read = match self.step.prints {
+            Some(Prints::Catalogue) => document().map(|document| self.cases(&document)),
+            Some(Prints::Doctor) => document().map(|document| self.facts(list, machine, document)),
+            Some(Prints::Selftest) => document().map(|document| self.controls(&document)),
+            Some(Prints::Run) => document::read(&taken.out)
                 .ok()
                 .map(|run| self.rows(list, &run)),
-            _ => Some(()),
+            Some(Prints::Tests) => {
+                for name in tests(&taken.out, "FAILED") {
+                    self.add(name, "fail", "");
+                }
+                Some(())
+            }
+            None => Some(()),
         };
         if is_read.is_none() {
             self.add(
-                self.step,
+                &self.step.name,
                 "no document",
                 String::from_utf8_lossy(&taken.out),
             );
@@ -134,7 +159,9 @@ impl Seen<'_> {
             .map(|one| (words(&one["code"]), one.clone()))
             .collect();
         for (path, expected) in list.facts(machine) {
-            let fact = words(document.pointer(path).unwrap_or(&Value::Null));
+            let fact = document
+                .pointer(path)
+                .map_or_else(|| "absent".to_owned(), words);
             let expected = words(expected);
             if fact != expected {
                 self.add(path, fact, format!("not {expected}"));
@@ -142,8 +169,8 @@ impl Seen<'_> {
         }
     }
 
-    /// The tests that failed.
-    fn tests(&mut self, document: &Value) {
+    /// The controls that failed.
+    fn controls(&mut self, document: &Value) {
         let parts = ["truths", "liars", "interference"].map(|part| document[part].as_array());
         let tests = parts.into_iter().flatten().flatten();
         for test in tests.filter(|test| test["outcome"] == "fail") {
@@ -154,7 +181,7 @@ impl Seen<'_> {
     /// The rows that have no number or one that cannot be, and what is inconsistent in the document.
     fn rows(&mut self, list: &List, run: &Run) {
         for what in violations(run, &CATALOGUE) {
-            self.add(self.step, "inconsistent", what);
+            self.add(&self.step.name, "inconsistent", what);
         }
         let number = |name: &str| {
             let row = run.measurements.iter().find(|row| row.name == name)?;

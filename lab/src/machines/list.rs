@@ -46,11 +46,8 @@ impl List {
 
     /// What this machine does.
     pub(super) fn steps(&self, machine: &Machine) -> impl Iterator<Item = &Step> {
-        let is_taken = |step: &&Step| match &machine.steps {
-            Some(names) => names.contains(&step.name),
-            None => !step.apart,
-        };
-        self.step.iter().filter(is_taken)
+        let steps = self.step.iter();
+        steps.filter(|step| machine.takes(step))
     }
 
     /// What doctor's document must hold on this machine, by its path there.
@@ -67,9 +64,27 @@ pub(super) struct Step {
     pub(super) name: String,
     /// For the guest's shell.
     pub(super) command: String,
+    /// What it prints, if that is judged.
+    pub(super) prints: Option<Prints>,
     /// Whether only machines that name their steps may take it.
     #[serde(default)]
     apart: bool,
+}
+
+/// What a step prints that is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Prints {
+    /// The benchmarks that there are.
+    Catalogue,
+    /// What `doctor` finds.
+    Doctor,
+    /// A run.
+    Run,
+    /// The self-test's outcomes.
+    Selftest,
+    /// What programs of tests print.
+    Tests,
 }
 
 /// An emulated machine.
@@ -78,8 +93,11 @@ pub(super) struct Step {
 pub(super) struct Machine {
     pub(super) name: String,
     pub(super) arch: Arch,
-    /// The suite of Debian and the package in it.
+    /// The suite of Debian and the package in it: a kernel, or the source of one.
     pub(super) kernel: [String; 2],
+    /// The size of its pages, in KiB.
+    #[serde(default = "four")]
+    pub(super) pages: u32,
     /// The processor, as qemu calls it.
     pub(super) cpu: String,
     #[serde(default = "one")]
@@ -108,8 +126,22 @@ pub(super) struct Machine {
     facts: BTreeMap<String, Value>,
 }
 
+impl Machine {
+    /// Whether it takes this step.
+    pub(super) fn takes(&self, step: &Step) -> bool {
+        match &self.steps {
+            Some(names) => names.contains(&step.name),
+            None => !step.apart,
+        }
+    }
+}
+
 fn one() -> String {
     "1".to_owned()
+}
+
+fn four() -> u32 {
+    4
 }
 
 fn once() -> f64 {

@@ -8,22 +8,26 @@
 mod boot;
 mod cpio;
 mod judge;
+mod kernel;
 mod list;
 mod packages;
+mod record;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use xtask::cargo;
 
 use boot::{Booted, Parts};
-use list::{Arch, List, Machine};
+use list::{Arch, List, Machine, Prints, Step};
 use packages::Packages;
+use record::Record;
 
 /// Arguments of `machines`.
 #[derive(Debug, Args)]
@@ -34,6 +38,9 @@ pub(crate) struct Arguments {
     /// Only the cheapest machines that together try most
     #[arg(long)]
     quick: bool,
+    /// Write what came of all machines to docs/platforms.md and the README
+    #[arg(long, conflicts_with_all = ["quick", "words"])]
+    record: bool,
     /// How many times longer than listed a machine may take, and the run in it
     #[arg(long, default_value_t = 1.0)]
     scale: f64,
@@ -67,23 +74,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ensure!(!machines.is_empty(), "no machine is called so");
     let mut bench = Bench {
         list: &list,
+        machines: &machines,
         packages: Packages::new(&arguments.folder.join("packages")),
         parts: BTreeMap::new(),
         arguments,
     };
-    let steps = list.step.iter().map(|step| &*step.name);
-    let head = steps.chain(["rows", "seconds", "as listed", "not as listed"]);
-    let head: Vec<String> = head.map(str::to_owned).collect();
-    println!("{}", row("machine", &head));
-    println!("{}", row("---", &vec!["---".to_owned(); head.len()]));
+    let mut record = Record::new(&list);
+    println!("{}", record.head());
+    let begun = Instant::now();
     let mut complaints = Vec::new();
-    for machine in machines {
+    for machine in &machines {
         let (cells, wrong) = match bench.boot(machine) {
             Ok(booted) => bench.judged(machine, &booted),
             Err(error) => (Vec::new(), vec![format!("{error:#}")]),
         };
-        println!("{}", row(&machine.name, &cells));
+        println!("{}", record.add(machine, cells));
         complaints.extend(wrong.iter().map(|what| format!("{}: {what}", machine.name)));
+    }
+    if arguments.record {
+        record.write(begun.elapsed())?;
     }
     if !complaints.is_empty() {
         println!("\nNot as listed:\n- {}", complaints.join("\n- "));
@@ -96,30 +105,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// A line of the table.
-fn row(machine: &str, cells: &[String]) -> String {
-    format!("| {machine} | {} |", cells.join(" | "))
-}
-
 /// How each step ended, for the table.
 fn ends(list: &List, machine: &Machine, booted: &Booted) -> Vec<String> {
-    let taken: Vec<&str> = list.steps(machine).map(|step| &*step.name).collect();
-    let end = |name: &str| {
-        let begun = booted.steps.iter().find(|step| step.name == name);
-        match begun.map(|step| step.code) {
-            _ if !taken.contains(&name) => String::new(),
+    let end = |step: &Step| {
+        let begun = booted.steps.iter().find(|taken| taken.name == step.name);
+        match begun.map(|taken| (taken, taken.code)) {
+            _ if !machine.takes(step) => String::new(),
             None => "not begun".to_owned(),
-            Some(None) => "not ended".to_owned(),
-            Some(Some(0)) => "ok".to_owned(),
-            Some(Some(code)) => format!("exit {code}"),
+            Some((_, None)) => "not ended".to_owned(),
+            Some((taken, Some(code))) => {
+                judge::summary(step, taken).unwrap_or_else(|| match code {
+                    0 => "ok".to_owned(),
+                    code => format!("exit {code}"),
+                })
+            }
         }
     };
-    list.step.iter().map(|step| end(&step.name)).collect()
+    list.step.iter().map(end).collect()
 }
 
 /// What machines are booted from.
 struct Bench<'a> {
     list: &'a List,
+    machines: &'a [&'a Machine],
     arguments: &'a Arguments,
     packages: Packages,
     parts: BTreeMap<Arch, Parts>,
@@ -136,7 +144,6 @@ impl Bench<'_> {
         let wrong: Vec<String> = unexpected.chain(missing).collect();
         let mut cells = ends(self.list, machine, booted);
         cells.extend([
-            judge::measured(booted),
             format!("{:.0}", booted.took.as_secs_f64()),
             verdict.expected.to_string(),
             wrong.len().to_string(),
@@ -145,11 +152,10 @@ impl Bench<'_> {
     }
 
     fn boot(&mut self, machine: &Machine) -> Result<Booted> {
-        let [suite, kernel] = &machine.kernel;
-        let kernel = self.packages.unpacked(suite, machine.arch, kernel)?;
+        let kernel = kernel::of(machine, &self.packages)?;
         let limit =
             Duration::from_secs_f64(self.list.seconds * machine.times * self.arguments.scale);
-        let steps = self.list.steps(machine);
+        let steps: Vec<&Step> = self.list.steps(machine).collect();
         let parts = match self.parts.get(&machine.arch) {
             Some(parts) => parts,
             None => {
@@ -157,7 +163,7 @@ impl Bench<'_> {
                 self.parts.entry(machine.arch).or_insert(parts)
             }
         };
-        let booted = boot::boot(machine, &kernel, parts, steps, limit)?;
+        let booted = boot::boot(machine, &kernel, parts, &steps, limit)?;
         self.keep(&machine.name, &booted)?;
         Ok(booted)
     }
@@ -168,9 +174,16 @@ impl Bench<'_> {
             Arch::Arm => &self.arguments.arm_program,
         };
         let busybox = self.packages.unpacked("bookworm", arch, "busybox-static")?;
+        let machines = self.machines.iter().filter(|machine| machine.arch == arch);
+        let mut steps = machines.flat_map(|machine| self.list.steps(machine));
+        let tests = match steps.any(|step| step.prints == Some(Prints::Tests)) {
+            true => tests(arch)?,
+            false => Vec::new(),
+        };
         Ok(Parts {
-            program: given.clone().map_or_else(|| build(arch), Ok)?,
+            program: given.clone().map_or_else(|| program(arch), Ok)?,
             busybox: busybox.join("bin/busybox"),
+            tests,
         })
     }
 
@@ -198,19 +211,30 @@ impl Bench<'_> {
 }
 
 /// Builds the static program.
-fn build(arch: Arch) -> Result<PathBuf> {
+fn program(arch: Arch) -> Result<PathBuf> {
+    built(arch, |environment| {
+        Ok(cargo::release(Some(arch.triple()), environment)?.program)
+    })
+}
+
+/// Builds the tests of what touches processor and kernel, as static programs.
+fn tests(arch: Arch) -> Result<Vec<PathBuf>> {
+    let packages = ["--package", "syscost-sys", "--package", "syscost-harness"];
+    let of_tests = ["test", "--no-run", "--lib", "--target", arch.triple()];
+    built(arch, |environment| {
+        let built = cargo::built(&[&of_tests[..], &packages].concat(), environment)?;
+        Ok(built.into_iter().map(|test| test.path).collect())
+    })
+}
+
+/// What is built with the environment variables that make programs for this architecture static.
+fn built<T>(arch: Arch, build: impl FnOnce(&[(&str, &OsStr)]) -> Result<T>) -> Result<T> {
     let triple = arch.triple();
-    let variable = |what: &str| {
-        format!(
-            "CARGO_TARGET_{}_{what}",
-            triple.replace('-', "_").to_uppercase()
-        )
-    };
+    let name = triple.replace('-', "_").to_uppercase();
+    let variable = |what: &str| format!("CARGO_TARGET_{name}_{what}");
     let linker = format!("{}-gcc", triple.replace("-unknown", ""));
-    let flags = cargo::STATIC.join(" ");
-    let environment = [
-        (&*variable("RUSTFLAGS"), flags.as_ref()),
-        (&*variable("LINKER"), linker.as_ref()),
-    ];
-    Ok(cargo::release(Some(triple), &environment)?.program)
+    build(&[
+        (&variable("RUSTFLAGS"), cargo::STATIC.join(" ").as_ref()),
+        (&variable("LINKER"), linker.as_ref()),
+    ])
 }

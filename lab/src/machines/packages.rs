@@ -143,7 +143,7 @@ impl Apt {
 }
 
 /// What a command prints, which must succeed.
-fn run(command: &mut Command) -> Result<String> {
+pub(super) fn run(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
     let output = command
         .stdin(Stdio::null())

@@ -1,7 +1,9 @@
 //! aarch64: the virtual counter of the generic timer, which Linux lets user space read.
 #![allow(unsafe_code)] // the instructions have no safe form
 
+use std::arch::aarch64::vdupq_n_f32;
 use std::arch::{asm, global_asm};
+use std::ops::RangeInclusive;
 
 use super::Chain;
 use crate::Unsupported;
@@ -128,15 +130,18 @@ pub(crate) fn add_chain() -> Chain {
     chain!("add {one}, {one}, {other}", reg: 1_u64, 3_u64)
 }
 
-/// Additions of doubles.
+/// Additions of four floats each.
 pub(crate) fn float_chain() -> Chain {
-    chain!("fadd {one:d}, {one:d}, {other:d}", vreg: 1.0_f64, 3.0_f64)
+    chain!("fadd {one:v}.4s, {one:v}.4s, {other:v}.4s", vreg: vdupq_n_f32(1.0), vdupq_n_f32(3.0))
 }
 
-/// `None`: the latency of `mul` differs from core to core (2 to 5 cycles), so it confirms nothing.
-pub(crate) fn multiply_chain() -> Option<Chain> {
-    None
+/// 64-bit multiplications.
+pub(crate) fn multiply_chain() -> Chain {
+    chain!("mul {one}, {one}, {other}", reg: 1_u64, 3_u64)
 }
+
+/// How many cycles one takes, by the core (Arm's software optimisation guides).
+pub(crate) const MULTIPLY_CYCLES: RangeInclusive<u32> = 2..=5;
 
 // The loops of a probe of the core, as on x86-64: the chain is of adds here. Each takes its iterations, at least 1, in w0.
 global_asm!(

@@ -15,8 +15,8 @@
 mod machine;
 
 pub(crate) use machine::{
-    COUNTER, PROBE_CHAIN_CYCLES, add_chain, counter_is_invariant, float_chain, multiply_chain,
-    start, stop,
+    COUNTER, MULTIPLY_CYCLES, PROBE_CHAIN_CYCLES, add_chain, counter_is_invariant, float_chain,
+    multiply_chain, start, stop,
 };
 pub use machine::{
     FENCED, RDTSCP, UNFENCED, cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced,

@@ -1,7 +1,9 @@
 //! x86-64: the time-stamp counter.
 #![allow(unsafe_code)] // the instructions have no safe form
 
+use std::arch::x86_64::_mm_set1_ps;
 use std::arch::{asm, global_asm};
+use std::ops::RangeInclusive;
 
 use super::Chain;
 use crate::Unsupported;
@@ -128,9 +130,9 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     (u64::from(high) << 32 | u64::from(low), Some(aux & 0xfff))
 }
 
-/// A chain of so many dependent instructions per iteration, each of which takes so many cycles.
+/// A chain of so many dependent instructions per iteration, as if each took one cycle.
 macro_rules! chain {
-    ($count:literal of $instruction:literal, $cycles:literal, $register:ident: $one:expr, $other:expr) => {{
+    ($count:literal of $instruction:literal, $register:ident: $one:expr, $other:expr) => {{
         fn run(iterations: u32) {
             // SAFETY: arithmetic on registers that are declared.
             unsafe {
@@ -151,7 +153,7 @@ macro_rules! chain {
         }
         Chain {
             run,
-            cycles_per_iteration: $count * $cycles,
+            cycles_per_iteration: $count,
         }
     }};
 }
@@ -159,19 +161,21 @@ macro_rules! chain {
 /// Register adds, one cycle each. Register and register: some cores add a constant for nothing while
 /// renaming.
 pub(crate) fn add_chain() -> Chain {
-    chain!(64 of "add {one}, {other}", 1, reg: 1_u64, 3_u64)
+    chain!(64 of "add {one}, {other}", reg: 1_u64, 3_u64)
 }
 
-/// Additions of doubles, as if they took one cycle each.
+/// Additions of four floats each, as if they took one cycle.
 pub(crate) fn float_chain() -> Chain {
-    chain!(64 of "addsd {one}, {other}", 1, xmm_reg: 1.0_f64, 3.0_f64)
+    chain!(64 of "addps {one}, {other}", xmm_reg: _mm_set1_ps(1.0), _mm_set1_ps(3.0))
 }
 
-/// 64-bit multiplications, three cycles each on every common core since 2008 (Agner Fog, "Instruction
-/// tables").
-pub(crate) fn multiply_chain() -> Option<Chain> {
-    Some(chain!(24 of "imul {one}, {other}", 3, reg: 1_u64, 3_u64))
+/// 64-bit multiplications, as if they took one cycle each.
+pub(crate) fn multiply_chain() -> Chain {
+    chain!(24 of "imul {one}, {other}", reg: 1_u64, 3_u64)
 }
+
+/// How many cycles one takes: as many on every common core since 2008 (Agner Fog, "Instruction tables").
+pub(crate) const MULTIPLY_CYCLES: RangeInclusive<u32> = 3..=3;
 
 // The loops of a probe of the core, in a section of their own that begins a page: where they lie in it, and what the branch
 // at the end of each costs, is the same in every build. Each takes its iterations, at least 1, in edi.

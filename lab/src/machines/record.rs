@@ -1,0 +1,124 @@
+//! The table of what came of machines: as it is printed, and in the documentation.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jiff::Zoned;
+use xtask::workspace;
+
+use super::list::{Arch, List, Machine};
+use super::packages::run;
+
+/// What stands before the table in docs/platforms.md.
+const PAGE: &str = include_str!("platforms.md");
+
+/// The lines of the table so far.
+pub(super) struct Record<'a> {
+    head: Vec<String>,
+    lines: Vec<(&'a Machine, Vec<String>)>,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn new(list: &List) -> Self {
+        let steps = list.step.iter().map(|step| step.name.clone());
+        let head = ["machine", "kernel", "processor", "CPUs", "page"].map(str::to_owned);
+        let rest = ["seconds", "as listed", "not as listed"].map(str::to_owned);
+        Self {
+            head: head.into_iter().chain(steps).chain(rest).collect(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// The lines above those of machines.
+    pub(super) fn head(&self) -> String {
+        let rule = vec!["---".to_owned(); self.head.len()];
+        format!("{}\n{}", line(&self.head), line(&rule))
+    }
+
+    /// Adds the cells of a machine, and returns its line.
+    pub(super) fn add(&mut self, machine: &'a Machine, cells: Vec<String>) -> String {
+        let [suite, package] = &machine.kernel;
+        let mut all = vec![
+            machine.name.clone(),
+            format!("{suite}: {package}"),
+            machine.cpu.clone(),
+            machine.smp.clone(),
+            format!("{}K", machine.pages),
+        ];
+        all.extend(cells);
+        let printed = line(&all);
+        self.lines.push((machine, all));
+        printed
+    }
+
+    /// Writes what came of all machines in this time to docs/platforms.md, and a line of it to the README.
+    pub(super) fn write(&self, took: Duration) -> Result<()> {
+        let qemu = run(Command::new("qemu-system-x86_64").arg("--version"))?;
+        let qemu = qemu.split_whitespace().nth(3).unwrap_or_default();
+        let commit = run(Command::new("git").args(["rev-parse", "--short", "HEAD"]))?;
+        let when = format!(
+            "{}, commit {}, qemu {qemu}, {:.0} minutes",
+            Zoned::now().date(),
+            commit.trim(),
+            took.as_secs_f64() / 60.0
+        );
+        let lines = self.lines.iter().map(|(_, cells)| line(cells));
+        let table = lines.collect::<Vec<_>>().join("\n");
+        let page = format!("{PAGE}\nLast run: {when}.\n\n{}\n{table}\n", self.head());
+        write("docs/platforms.md", &page)?;
+        let readme = workspace::read(&workspace::root().join("README.md"))?;
+        let (before, rest) = readme
+            .split_once("<!-- machines -->\n")
+            .context("the README has no line `<!-- machines -->`")?;
+        let (_, after) = rest
+            .split_once("<!-- /machines -->")
+            .context("the README has no line `<!-- /machines -->`")?;
+        write(
+            "README.md",
+            &format!(
+                "{before}<!-- machines -->\n{}\n<!-- /machines -->{after}",
+                self.summary()
+            ),
+        )
+    }
+
+    /// What machines there were, in a paragraph.
+    fn summary(&self) -> String {
+        let machines = || self.lines.iter().map(|(machine, _)| *machine);
+        let words = |of: &dyn Fn(&Machine) -> String| {
+            let words: BTreeSet<String> = machines().map(of).collect();
+            words.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let pages: BTreeSet<u32> = machines().map(|machine| machine.pages).collect();
+        let pages: Vec<String> = pages.iter().map(u32::to_string).collect();
+        let arm = machines().filter(|machine| machine.arch == Arch::Arm);
+        let well = self.lines.iter().filter(|(_, cells)| {
+            let is_none = |cell: &String| cell == "0";
+            cells.last().is_some_and(is_none)
+        });
+        format!(
+            "Emulated ({}): {} machines, {} of them arm64; in {} all went as listed, with reasons, in \
+             [docs/platforms.md](docs/platforms.md). Processors: {}. Kernels of Debian: {}. Pages of {} KiB.",
+            Zoned::now().date(),
+            self.lines.len(),
+            arm.count(),
+            well.count(),
+            words(&|machine| machine.cpu.clone()),
+            words(&|machine| machine.kernel.join(" ")),
+            pages.join(", ")
+        )
+    }
+}
+
+/// A line of the table.
+fn line(cells: &[String]) -> String {
+    format!("| {} |", cells.join(" | "))
+}
+
+fn write(name: &str, text: &str) -> Result<()> {
+    let path = workspace::root().join(name);
+    fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
+}
