@@ -20,13 +20,13 @@ use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches, process};
 
-use crate::cli::{CpuList, RunArguments};
+use crate::cli::{CpuList, Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
 use crate::peer::{FarEnd, Named};
 use crate::progress::Progress;
 use crate::{
-    Failed, directories, files, interrupt, kept, selection,
+    Failed, directories, files, interrupt, kept, references, selection,
     terminal::{self, note, say, warn},
 };
 
@@ -49,6 +49,7 @@ pub(super) fn measured(
 ) -> Result<u8> {
     process::limit_work(arguments.time_limit);
     let store = Store::of_user();
+    references::given(&arguments.beside, arguments.format == Format::Table)?;
     let repeat = arguments.repeat;
     if let Some(output) = &arguments.output {
         for number in 1..=repeat {

@@ -24,14 +24,17 @@ pub(super) fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>
         Format::Json => cmd::print_json(run),
         Format::Table => {
             let is_summary = is_summary(run, arguments);
-            let options = TableOptions {
+            // Found before the run as well, so that a wrong name costs no measurement.
+            let reference = references::given(&arguments.beside, true)?;
+            let mut options = TableOptions {
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: saved_to.map(name),
                 ..terminal::table_options(arguments.verbose)
             };
             cmd::print(&if is_summary {
-                summary_beside(run, None, &options)?
+                summary_beside(run, reference, &options)
             } else {
+                options.beside = reference.map(|reference| reference.as_beside().beside(run));
                 table(run, &options)
             })?;
             match saved_to.filter(|_| !terminal::is_quiet()) {
@@ -48,19 +51,14 @@ fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
     !wants_rows && has_many(run)
 }
 
-/// Renders the summary of a run beside the named reference, or, without a name, beside the shipped
-/// one of the most similar machine.
-///
-/// # Errors
-/// When nothing has that name.
+/// Renders the summary of a run beside the given reference, or else beside the nearest shipped one.
 pub(in crate::cmd) fn summary_beside(
     run: &Run,
-    beside: Option<&str>,
+    given: Option<Reference>,
     options: &TableOptions,
-) -> Result<String> {
-    let reference = references::beside(beside, run)?;
-    let reference = reference.as_ref().map(Reference::as_beside);
-    Ok(summary(run, reference, options))
+) -> String {
+    let reference = given.or_else(|| references::nearest(run));
+    summary(run, reference.as_ref().map(Reference::as_beside), options)
 }
 
 /// Says how well the runs agree that were measured one after the other.
