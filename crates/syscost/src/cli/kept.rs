@@ -47,7 +47,7 @@ pub struct BesideArgument {
 
 fn beside_help() -> String {
     format!(
-        "Show the figures of this run beside the numbers: a shipped reference, {}, or a document, an id or a tag. If not \
+        "Show the figures of another run beside the numbers: a shipped reference, {}, or a document, an id or a tag. If not \
          given, the summary shows the shipped one of the nearest processor, and says how near it is; a table shows none",
         references::listed()
     )

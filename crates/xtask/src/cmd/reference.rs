@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { file, name, family } = arguments;
     let is_of_name = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
     ensure!(
-        name.chars().all(is_of_name),
+        !name.is_empty() && name.chars().all(is_of_name),
         "`{name}` must be lower-case letters, digits and hyphens"
     );
     let (run, packed) = load_shared(file, |id| CATALOGUE.find(id).is_some())?;
