@@ -276,7 +276,7 @@ fn a_strangers_file_is_taken_as_it_is_shared_and_within_its_limits() {
     let mut random = fastrand::Rng::with_seed(1);
     let mut letters = |count: usize| {
         (0..count)
-            .map(|_| random.u8(b'a'..b'z'))
+            .map(|_| random.u8(b'a'..=b'z'))
             .collect::<Vec<u8>>()
     };
     let loose = packed(&[letters(400_000), vec![b' '; MAX_UNPACKED as usize]].concat());
