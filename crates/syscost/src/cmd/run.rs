@@ -32,7 +32,12 @@ use crate::{
 
 /// Runs the command.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
-    measured(arguments, &[], Vec::new(), "run", &print::print)
+    // Found before the run, so that a wrong name costs no measurement, and `latest` is an earlier one.
+    let reference = references::given(&arguments.beside, arguments.format == Format::Table)?;
+    let show = |run: &Run, arguments: &RunArguments, saved_to: Option<&Path>| {
+        print::print(run, reference.as_ref(), arguments, saved_to)
+    };
+    measured(arguments, &[], Vec::new(), "run", &show)
 }
 
 /// Shows a finished run, given the path where it is saved.
@@ -49,7 +54,6 @@ pub(super) fn measured(
 ) -> Result<u8> {
     process::limit_work(arguments.time_limit);
     let store = Store::of_user();
-    references::given(&arguments.beside, arguments.format == Format::Table)?;
     let repeat = arguments.repeat;
     if let Some(output) = &arguments.output {
         for number in 1..=repeat {

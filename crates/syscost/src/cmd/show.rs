@@ -37,7 +37,9 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         ..terminal::table_options(arguments.verbose)
     };
     match arguments.format {
-        _ if arguments.summary => pager::print(&summary_beside(&run, reference, &options))?,
+        _ if arguments.summary => {
+            pager::print(&summary_beside(&run, reference.as_ref(), &options))?
+        }
         ShowFormat::Json => super::print_json(&run)?,
         ShowFormat::Table if run.bill.is_some() && selectors.is_empty() => {
             let billed = Billed {

@@ -17,6 +17,10 @@ fn a_run_of_some_rows_has_figures_beside_them() {
         assert!(has_column, "{command}: {table}");
     }
     assert!(!printed("show").contains("reference"));
+    // The latest run is the one before, which has no such row.
+    let other = printed("run timing.loop --profile quick --beside latest");
+    assert!(other.contains(": the same machine"), "{other}");
+    assert!(!other.contains("  reference"), "{other}");
 }
 
 #[test]

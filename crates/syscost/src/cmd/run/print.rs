@@ -16,7 +16,12 @@ use crate::references::{self, Reference};
 use crate::terminal;
 
 /// Prints the summary, the table or the document, as requested.
-pub(super) fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>) -> Result<()> {
+pub(super) fn print(
+    run: &Run,
+    reference: Option<&Reference>,
+    arguments: &RunArguments,
+    saved_to: Option<&Path>,
+) -> Result<()> {
     let is_written = arguments.output.as_deref() == Some(Path::new("-"));
     match arguments.format {
         // Standard output must hold exactly one document, and already has the run's.
@@ -24,17 +29,15 @@ pub(super) fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>
         Format::Json => cmd::print_json(run),
         Format::Table => {
             let is_summary = is_summary(run, arguments);
-            // Found before the run as well, so that a wrong name costs no measurement.
-            let reference = references::given(&arguments.beside, true)?;
-            let mut options = TableOptions {
+            let options = TableOptions {
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: saved_to.map(name),
+                beside: reference.map(|reference| reference.as_beside().beside(run)),
                 ..terminal::table_options(arguments.verbose)
             };
             cmd::print(&if is_summary {
                 summary_beside(run, reference, &options)
             } else {
-                options.beside = reference.map(|reference| reference.as_beside().beside(run));
                 table(run, &options)
             })?;
             match saved_to.filter(|_| !terminal::is_quiet()) {
@@ -54,11 +57,15 @@ fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
 /// Renders the summary of a run beside the given reference, or else beside the nearest shipped one.
 pub(in crate::cmd) fn summary_beside(
     run: &Run,
-    given: Option<Reference>,
+    given: Option<&Reference>,
     options: &TableOptions,
 ) -> String {
-    let reference = given.or_else(|| references::nearest(run));
-    summary(run, reference.as_ref().map(Reference::as_beside), options)
+    let nearest = match given {
+        Some(_) => None,
+        None => references::nearest(run),
+    };
+    let reference = given.or(nearest.as_ref());
+    summary(run, reference.map(Reference::as_beside), options)
 }
 
 /// Says how well the runs agree that were measured one after the other.
