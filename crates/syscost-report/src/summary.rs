@@ -5,7 +5,7 @@ mod closing;
 
 use syscost_results::beside::figure;
 use syscost_results::summary::{self, Aside};
-use syscost_results::{Run, Unit};
+use syscost_results::{Nearness, Run, Unit};
 
 use crate::Beside;
 use crate::TableOptions;
@@ -19,6 +19,8 @@ use crate::view::{Column, RowView, tone_without_number};
 pub struct Reference<'r> {
     /// Its name, e.g. `epyc-guest`.
     pub name: &'r str,
+    /// Family of its processor, e.g. `AMD Zen 5`, in place of a name that may not tell it.
+    pub family: Option<&'r str>,
     /// The run.
     pub run: &'r Run,
 }
@@ -32,16 +34,24 @@ impl Reference<'_> {
             Some((row.name.clone(), figure))
         });
         Beside {
-            sentence: self.sentence(),
+            sentence: self.sentence(run),
             figures: figures.collect(),
         }
     }
 
-    /// What the reference is, in a line.
-    pub fn sentence(&self) -> String {
-        let hardware = sentence::hardware(&self.run.machine);
+    /// What the reference is, and how near its processor is to that of this run, in a line.
+    pub fn sentence(&self, run: &Run) -> String {
+        let mut machine = self.run.machine.clone();
+        let nearness = match machine.is_same_as(&run.machine) {
+            true => "the same machine".to_owned(),
+            false => Nearness::of(&machine, &run.machine).to_string(),
+        };
+        if let Some(family) = self.family {
+            family.clone_into(&mut machine.cpu_model);
+        }
+        let hardware = sentence::hardware(&machine);
         let day = self.run.started.get(..10).unwrap_or(&self.run.started);
-        format!("reference: {}, {hardware}, {day}", self.name)
+        format!("reference: {}, {hardware}, {day}: {nearness}", self.name)
     }
 }
 
@@ -57,7 +67,7 @@ fn blocks(run: &Run, reference: Option<Reference<'_>>, options: &TableOptions) -
     let machine = [sentence::hardware(&run.machine), sentence::settings(run)];
     let lines = machine.into_iter().chain(sentence::frequency(run));
     let lines = lines.chain(sentence::precision(run));
-    let lines = lines.chain(reference.map(|reference| reference.sentence()));
+    let lines = lines.chain(reference.map(|reference| reference.sentence(run)));
     let parts = summary::summary(run, reference.map(|reference| reference.run));
     let all = hour.into_iter().chain(lines.map(Block::note));
     let all = all.chain([Block::Table(table(&parts))]);
@@ -190,6 +200,7 @@ mod tests {
         let run = full();
         let reference = Reference {
             name: "epyc-guest",
+            family: Some("AMD Zen 5"),
             run: &run,
         };
         for columns in [80, 120] {

@@ -15,7 +15,7 @@
 //! - [`mod@study`]: published experiments.
 //! - [`Role`]: what rows stand for in reports. [`mod@details`]: names that reports look up in them.
 //! - [`row_name`]: the parts of a row's name.
-//! - [`machine`]: the facts of the measured machine; [`mod@facts`]: what each is, whether strangers may see it, and what it can change. [`directory`]: those of a measured directory.
+//! - [`machine`]: the facts of the measured machine; [`Nearness`]: of its processor to another; [`mod@facts`]: what each is, whether strangers may see it, and what it can change. [`directory`]: those of a measured directory.
 //! - [`simulate`]: noise models for checking the intervals.
 //! - [`estimate`]: computes an [`Estimate`] and its flags from the samples of many rounds.
 
@@ -37,6 +37,7 @@ pub mod history;
 mod known;
 pub mod machine;
 pub mod measurement;
+mod nearness;
 pub mod numbers;
 pub mod overview;
 mod pooled;
@@ -58,5 +59,6 @@ pub use measurement::{
     Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, LimitBasis, Measurement, RefutedBy,
     RoundSamples, Sharing, Status, Unit, Verdict,
 };
+pub use nearness::Nearness;
 pub use role::Role;
 pub use run::{Run, SCHEMA_VERSION};

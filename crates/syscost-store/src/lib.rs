@@ -4,6 +4,7 @@
 //! - [`Store`]: the data directory, and how runs are named on the command line.
 //! - [`Index`]: the stored runs in an SQLite file, for lists and metrics over time. It may be removed.
 //! - Tags ([`Store::tag`]): names that users give to runs.
+//! - [`share`], [`load_shared`]: runs that users send as references.
 //! - [`trusted`]: whether nobody else decides what lies at a path.
 //! - [`CurrentFile`]: a file that is kept current in a directory of others.
 //! - [`write_atomically`]: writes a file completely or not at all.
@@ -13,6 +14,7 @@ mod follow;
 mod index;
 mod latest;
 pub mod load;
+mod shared;
 mod store;
 mod sync;
 mod tags;
@@ -25,6 +27,7 @@ pub use current::CurrentFile;
 pub use follow::{Followed, Scope, Tracked};
 pub use index::{Index, IndexError, KeptRun};
 pub use load::{LoadError, load, load_digest, load_packed};
+pub use shared::{SharedError, Unfit, load_shared, share};
 pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;
 pub use sync::fingerprint;

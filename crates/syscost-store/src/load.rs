@@ -45,9 +45,9 @@ pub enum LoadError {
         /// The directory.
         path: PathBuf,
     },
-    /// The file is larger than any run document.
+    /// The file is larger than any such document.
     #[error(
-        "{path} is too large to be a run document: more than {} MiB; give a file that `syscost run -o` wrote",
+        "{path} is too large: more than {} MiB; give a file that syscost wrote",
         limit >> 20
     )]
     TooLarge {
@@ -102,7 +102,12 @@ impl LoadError {
 /// If the file cannot be read, is too large, or contains no run: one line that names the file, the
 /// place and what to do.
 pub fn load(path: &Path) -> Result<Run, LoadError> {
-    read(path, bytes_in(path, MAX_SIZE)?)
+    read_within(path, MAX_SIZE, MAX_SIZE)
+}
+
+/// As [`load`], of a file of at most `packed` bytes, which unpack to at most `unpacked`.
+pub(crate) fn read_within(path: &Path, packed: u64, unpacked: u64) -> Result<Run, LoadError> {
+    parsed(path, &plain(path, bytes_in(path, packed)?, unpacked)?)
 }
 
 /// As [`load`], of the bytes of a file that has been read.
@@ -110,7 +115,11 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
 /// # Errors
 /// As [`load`].
 pub fn read(path: &Path, bytes: Vec<u8>) -> Result<Run, LoadError> {
-    document::read(&plain(path, bytes, MAX_SIZE)?).map_err(|cause| LoadError::Document {
+    parsed(path, &plain(path, bytes, MAX_SIZE)?)
+}
+
+fn parsed(path: &Path, document: &[u8]) -> Result<Run, LoadError> {
+    document::read(document).map_err(|cause| LoadError::Document {
         path: path.to_owned(),
         cause,
     })

@@ -6,36 +6,49 @@ use std::path::Path;
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_report::summary;
-use syscost_results::{Machine, Run};
+use syscost_results::{Nearness, Run};
 use syscost_store::{StoreError, load};
 
+use crate::cli::BesideArgument;
 use crate::{Failed, kept};
 
-/// The shipped references: a name, and a packed run document without samples (written by `cargo
-/// xtask reference` from a run document).
-const SHIPPED: &[(&str, &[u8])] = &[(
-    "epyc-guest",
-    include_bytes!("../references/epyc-guest.json.gz"),
-)];
+/// A reference that ships with the program.
+struct Shipped {
+    name: &'static str,
+    /// Of its processor, which guests are often not told.
+    family: &'static str,
+    /// The run as it was shared.
+    packed: &'static [u8],
+}
+
+macro_rules! shipped {
+    ($($name:literal: $family:literal,)+) => {
+        const SHIPPED: &[Shipped] = &[$(Shipped {
+            name: $name,
+            family: $family,
+            packed: include_bytes!(concat!("../references/", $name, ".json.gz")),
+        }),+];
+    };
+}
+
+// `cargo xtask reference` adds to it.
+shipped! {
+    "epyc-guest": "AMD Zen 5",
+}
 
 /// A run whose figures are shown beside those of another.
 pub(crate) struct Reference {
     name: String,
+    family: Option<&'static str>,
     run: Run,
 }
 
 impl Reference {
-    fn of(name: &str, run: Run) -> Self {
-        Reference {
-            name: name.to_owned(),
-            run,
-        }
-    }
-
     /// Returns it in the form that the renderers take.
     pub(crate) fn as_beside(&self) -> summary::Reference<'_> {
         summary::Reference {
             name: &self.name,
+            family: self.family,
             run: &self.run,
         }
     }
@@ -48,71 +61,78 @@ pub(crate) fn is_shipped(name: &str) -> bool {
 
 /// The names of the shipped references.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    SHIPPED.iter().map(|(name, _)| *name)
+    SHIPPED.iter().map(|shipped| shipped.name)
+}
+
+/// The shipped references in words: `epyc-guest (AMD Zen 5)`.
+pub(crate) fn listed() -> String {
+    let words = |shipped: &Shipped| format!("{} ({})", shipped.name, shipped.family);
+    let all: Vec<String> = SHIPPED.iter().map(words).collect();
+    all.join(", ")
 }
 
 /// The shipped references.
 pub(crate) fn shipped() -> impl Iterator<Item = Reference> {
-    SHIPPED.iter().map(|(name, packed)| read(name, packed))
+    SHIPPED.iter().map(read)
 }
 
-fn read(name: &str, packed: &[u8]) -> Reference {
-    let run = load::read(Path::new(name), packed.to_vec());
+fn read(shipped: &Shipped) -> Reference {
+    let run = load::read(Path::new(shipped.name), shipped.packed.to_vec());
     let mut run = run.expect("a test reads every shipped reference");
     CATALOGUE.assign_roles(&mut run);
-    Reference::of(name, run)
+    Reference {
+        name: shipped.name.to_owned(),
+        family: Some(shipped.family),
+        run,
+    }
 }
 
-/// Returns the reference of this name, or, without a name, the shipped one of the machine most
-/// similar to the run's.
+/// Returns the shipped reference of the machine most similar to the run's: of the nearest processor, and
+/// virtual if it is.
+pub(crate) fn nearest(run: &Run) -> Option<Reference> {
+    let is_virtual = |run: &Run| run.machine.hypervisor.name().is_some();
+    shipped().max_by_key(|reference| {
+        let nearness = Nearness::of(&reference.run.machine, &run.machine);
+        (nearness, is_virtual(&reference.run) == is_virtual(run))
+    })
+}
+
+/// Returns the reference that `--beside` names, if it is given.
 ///
 /// # Errors
-/// When nothing has that name.
-pub(crate) fn beside(name: Option<&str>, run: &Run) -> Result<Option<Reference>> {
-    match name {
-        Some(name) => find(name).map(Some),
-        None => {
-            Ok(shipped().max_by_key(|reference| likeness(&reference.run.machine, &run.machine)))
-        }
+/// When nothing has that name, or when figures have no place beside what is printed.
+pub(crate) fn given(beside: &BesideArgument, is_table: bool) -> Result<Option<Reference>> {
+    let Some(name) = &beside.name else {
+        return Ok(None);
+    };
+    if !is_table {
+        let words = "--beside shows figures beside those of a table; JSON has no place for them, so export or show the other run as well";
+        return Err(Failed::Usage(words.to_owned()).into());
     }
+    find(name).map(Some)
 }
 
 /// Finds a shipped reference, or a run by its document, id or tag.
-pub(crate) fn find(name: &str) -> Result<Reference> {
-    if let Some((name, packed)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-        return Ok(read(name, packed));
+fn find(name: &str) -> Result<Reference> {
+    if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
+        return Ok(read(shipped));
     }
     let (loaded, _) = kept::having(name, |_| true).map_err(|error| match error {
         StoreError::Unknown { .. } => {
-            let shipped: Vec<&str> = names().collect();
             anyhow::Error::new(Failed::Usage(format!(
                 "no reference and no run is called `{name}`; the shipped references are: {}; or give a file, `latest`, or an id or tag from \
                  `syscost history`",
-                shipped.join(", ")
+                listed()
             )))
         }
         other => other.into(),
     })?;
     kept::tell(name, &loaded);
-    Ok(Reference::of(name, loaded.run))
-}
-
-/// Scores how similar two machines are: the same CPU model counts more than the same vendor, the
-/// same vendor more than the same architecture. An unknown property is not the same as any other.
-fn likeness(one: &Machine, other: &Machine) -> u32 {
-    let is_model = one.cpu_model == other.cpu_model && !one.cpu_model.is_empty();
-    let is_maker = one.cpu_vendor == other.cpu_vendor && one.cpu_vendor.is_some();
-    let points = [
-        (8, is_model),
-        (4, is_maker),
-        (2, one.arch == other.arch),
-        (
-            1,
-            one.hypervisor.name().is_some() == other.hypervisor.name().is_some(),
-        ),
-    ];
-    let won = points.into_iter().filter(|(_, is_same)| *is_same);
-    won.map(|(points, _)| points).sum()
+    Ok(Reference {
+        name: name.to_owned(),
+        family: None,
+        run: loaded.run,
+    })
 }
 
 #[cfg(test)]
@@ -123,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shipped_reference_has_the_rows_of_the_summary_and_is_anonymous() {
+    fn every_shipped_reference_has_the_rows_of_the_summary_and_is_as_shared() {
         assert!(titles().count() > 20);
         for reference in shipped() {
             assert!(has_many(&reference.run), "{}", reference.name);
@@ -132,39 +152,28 @@ mod tests {
     }
 
     #[test]
-    fn the_most_similar_machine_stands_beside() {
-        let reference = shipped().next().expect("there is one");
-        let mut other = reference.run.machine.clone();
-        let same = likeness(&reference.run.machine, &other);
-        other.cpu_model = "another".to_owned();
-        let of_maker = likeness(&reference.run.machine, &other);
-        other.cpu_vendor = None;
-        other.arch = "another".to_owned();
-        assert!(same > of_maker && of_maker > likeness(&reference.run.machine, &other));
-    }
-
-    #[test]
-    fn the_help_of_show_names_every_shipped_reference() {
-        let help = crate::cli::Cli::command();
-        let show = help.find_subcommand("show").expect("a verb");
-        let mut arguments = show.get_arguments();
-        let beside = arguments.find(|argument| argument.get_id() == "beside");
-        let help = beside.and_then(|argument| argument.get_help());
-        let help = help.expect("it has help").to_string();
-        for name in names() {
-            assert!(help.contains(name), "{name}: {help}");
+    fn a_reference_stands_beside_a_run_of_its_own_machine() {
+        for reference in shipped() {
+            let nearest = nearest(&reference.run).expect("there is one");
+            let sentence = nearest.as_beside().sentence(&reference.run);
+            assert_eq!(nearest.name, reference.name, "{sentence}");
+            assert!(sentence.ends_with(": same model"), "{sentence}");
+            let family = reference.family.expect("it has one");
+            assert!(sentence.contains(family), "{sentence}");
         }
     }
 
     #[test]
-    fn machines_of_unknown_vendors_are_not_alike() {
-        let unknown = Machine::default();
-        let mut named = unknown.clone();
-        named.cpu_vendor = Some("AuthenticAMD".to_owned());
-        assert_eq!(likeness(&unknown, &unknown), likeness(&unknown, &named));
-        let mut model = named.clone();
-        model.cpu_model = "AMD EPYC".to_owned();
-        assert!(likeness(&model, &model) > likeness(&named, &named));
+    fn the_help_names_every_shipped_reference() {
+        let help = crate::cli::Cli::command();
+        for verb in ["run", "show"] {
+            let command = help.find_subcommand(verb).expect("a verb");
+            let mut arguments = command.get_arguments();
+            let beside = arguments.find(|argument| argument.get_id() == "beside");
+            let help = beside.and_then(|argument| argument.get_help());
+            let help = help.expect("it has help").to_string();
+            assert!(help.contains(&listed()), "{help}");
+        }
     }
 
     #[test]

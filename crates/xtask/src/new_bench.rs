@@ -67,7 +67,7 @@ fn add(root: &Path, id: &str) -> Result<()> {
         Some(within) => format!("{within}::{}", raw(name)),
         None => raw(name),
     };
-    let listed = with_entry(&workspace::read(&list)?, &entry)
+    let listed = with_entry(&workspace::read(&list)?, "group! {", &entry)
         .with_context(|| format!("extending {}", list.display()))?;
     workspace::write(&file, &template(id, name))?;
     workspace::write(&list, &listed)?;
@@ -172,13 +172,13 @@ fn with_module(modules: &str, is_within: bool, name: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Adds `name` at the end of the list.
-fn with_entry(list: &str, name: &str) -> Result<String> {
-    let missing = "it has no list `group! {`";
-    let start = list.find("group! {\n").context(missing)?;
-    let length = list[start..].find('}').context("its list is not closed")?;
-    let (head, tail) = list.split_at(start + length);
-    let (entries, indent) = head.rsplit_once('\n').context(missing)?;
+/// Adds `name` at the end of the list that begins so.
+pub(crate) fn with_entry(text: &str, list: &str, name: &str) -> Result<String> {
+    let missing = || format!("it has no list `{list}`");
+    let start = text.find(&format!("{list}\n")).with_context(missing)?;
+    let length = text[start..].find('}').context("its list is not closed")?;
+    let (head, tail) = text.split_at(start + length);
+    let (entries, indent) = head.rsplit_once('\n').with_context(missing)?;
     Ok(format!("{entries}\n{indent}    {name},\n{indent}{tail}"))
 }
 
@@ -288,7 +288,11 @@ pub(crate) const GROUP: Group = group! {
     #[test]
     fn the_two_lines_go_where_they_belong() {
         let extended = |list: &str, name: &str| {
-            with_module(&with_entry(list, &raw(name)).unwrap(), false, name)
+            with_module(
+                &with_entry(list, "group! {", &raw(name)).unwrap(),
+                false,
+                name,
+            )
         };
         let two = extended(FIRST, "early");
         assert!(
@@ -338,6 +342,6 @@ pub(crate) const GROUP: Group = group! {
                 "{id}: {error}"
             );
         }
-        assert!(with_entry("//! No list.\n", "x").is_err());
+        assert!(with_entry("//! No list.\n", "group! {", "x").is_err());
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn section(
                 }
                 @if let Some(reference) = reference { p class="note" {
                     @let lines = all.iter().flat_map(|one| &one.lines);
-                    (reference.sentence()) "; " (ratio_legend(lines.filter_map(|line| line.reference)))
+                    (reference.sentence(runs[0])) "; " (ratio_legend(lines.filter_map(|line| line.reference)))
                 } }
             }
             (curve(shown))
@@ -181,6 +181,7 @@ mod tests {
     fn beside(run: &Run, other: &Run) -> String {
         let reference = Reference {
             name: "other",
+            family: None,
             run: other,
         };
         let all = [overview(run, Some(other))];

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::form;
-use crate::Failed;
+use crate::{Failed, references};
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
@@ -26,16 +26,31 @@ pub struct ShowArguments {
     /// The summary that a run without a selection ends with, in place of the table: what people look at first, beside a reference
     #[arg(long, conflicts_with_all = ["selectors", "verbose", "format"])]
     pub summary: bool,
-    /// Show the figures of this run beside the numbers: a shipped reference (epyc-guest), a document, an id or a tag. If not
-    /// given, the summary shows the shipped one of the most similar machine, a table none
-    #[arg(long, value_name = "REFERENCE")]
-    pub beside: Option<String>,
+    /// Another run beside it.
+    #[command(flatten)]
+    pub beside: BesideArgument,
     /// Show the evidence, flags and details of every row
     #[arg(short, long)]
     pub verbose: bool,
     /// What to print
     #[arg(long, value_enum, default_value_t = ShowFormat::Table)]
     pub format: ShowFormat,
+}
+
+/// Another run, beside the one that is printed.
+#[derive(Debug, Default, Args)]
+pub struct BesideArgument {
+    /// The run whose figures stand beside the numbers.
+    #[arg(id = "beside", long, value_name = "REFERENCE", help = beside_help())]
+    pub name: Option<String>,
+}
+
+fn beside_help() -> String {
+    format!(
+        "Show the figures of another run beside the numbers: a shipped reference, {}, or a document, an id or a tag. If not \
+         given, the summary shows the shipped one of the nearest processor, and says how near it is; a table shows none",
+        references::listed()
+    )
 }
 
 /// What `show` prints.
@@ -54,7 +69,8 @@ pub enum ShowFormat {
 Examples:
   syscost report -o report.html      the latest run
   syscost report before after        two sides, compared: all runs of each tag
-  syscost report latest --history    with every row over time")]
+  syscost report latest --history    with every row over time
+  syscost report --anonymous --share my-machine.json.gz")]
 pub struct ReportArguments {
     /// The runs, side by side: documents, `latest`, ids or tags
     #[arg(value_name = "RUN", default_value = "latest")]
@@ -73,6 +89,10 @@ pub struct ReportArguments {
     /// command line, the environment
     #[arg(long)]
     pub anonymous: bool,
+    /// With --anonymous: write no page but this run's numbers and machine, to be sent as a reference. They are a packed
+    /// document (`.gz`) of a full or careful run of all rows
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "history", "samples"])]
+    pub share: Option<PathBuf>,
 }
 
 /// Arguments of `plot`.

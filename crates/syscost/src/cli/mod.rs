@@ -39,8 +39,8 @@ pub use doctor::DoctorArguments;
 pub use fleet::{FleetArguments, FleetCommand};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments};
 pub use kept::{
-    ExportArguments, ExportFormat, PlotArguments, PlotKind, PlotTheme, ReportArguments,
-    ShowArguments, ShowFormat,
+    BesideArgument, ExportArguments, ExportFormat, PlotArguments, PlotKind, PlotTheme,
+    ReportArguments, ShowArguments, ShowFormat,
 };
 pub(crate) use parse::parse;
 pub use run::{FarEnds, RunArguments};

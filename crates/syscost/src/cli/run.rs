@@ -10,7 +10,9 @@ use syscost_net::address::Endpoint;
 use syscost_net::nfs::Export;
 
 use super::serve::endpoint;
-use super::{CpuList, Format, ProfileName, congestion, cpu_list, directory, label, seconds};
+use super::{
+    BesideArgument, CpuList, Format, ProfileName, congestion, cpu_list, directory, label, seconds,
+};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -109,6 +111,9 @@ pub struct RunArguments {
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
+    /// Another run beside it.
+    #[command(flatten)]
+    pub beside: BesideArgument,
     /// Exit with 3 if a row failed or a number was withheld
     #[arg(long)]
     pub strict: bool,

@@ -110,7 +110,7 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
         }
         CompareFormat::Markdown => markdown(comparison, output.verbose),
         CompareFormat::Table => table_of(comparison, output.verbose),
-        CompareFormat::Html => super::report::of_comparison(runs, comparison)?,
+        CompareFormat::Html => super::report::of_comparison(runs, comparison),
     };
     super::print(&text)
 }

@@ -1,6 +1,7 @@
 //! `syscost report`: writes runs as a page to look at in a browser.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::slice;
 
 use anyhow::Result;
@@ -18,10 +19,18 @@ use crate::cli::ReportArguments;
 use crate::error::exit;
 use crate::references::{self, Reference};
 use crate::terminal::note;
-use crate::{files, kept};
+use crate::{Failed, files, kept};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
+    match &arguments.share {
+        Some(file) if arguments.anonymous => return share(&arguments.runs, file),
+        Some(_) => {
+            let words = "--share is for strangers: give --anonymous as well";
+            return Err(Failed::Usage(words.to_owned()).into());
+        }
+        None => {}
+    }
     files::check_writable(&arguments.output)?;
     files::check_ending(&arguments.output, &["html", "htm"], "a page")?;
     let store = Store::of_user();
@@ -59,9 +68,31 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
         history,
         ..options(&runs, comparison)
     };
-    let page = of_page(&runs, options)?;
+    let page = of_page(&runs, options);
     files::write(&arguments.output, page.as_bytes())?;
     note!("Wrote {}", arguments.output.display());
+    Ok(exit::DONE)
+}
+
+/// Writes what strangers may know of a run, to send as a reference.
+fn share(names: &[String], file: &Path) -> Result<u8> {
+    files::check_writable(file)?;
+    files::check_ending(file, &["gz"], "a run to share")?;
+    let [name] = names else {
+        return Err(Failed::Usage("--share takes one run; share each by itself".to_owned()).into());
+    };
+    let run = kept::run(name)?;
+    let is_known = |id: &str| CATALOGUE.find(id).is_some();
+    let (shared, bytes) = syscost_store::share(&run, is_known)
+        .map_err(|unfit| Failed::Usage(format!("{name} cannot be a reference: {unfit}")))?;
+    files::write(file, &bytes)?;
+    note!(
+        "Wrote {}: {} of {} rows, {} KiB. All that it tells: syscost show {0} --format json",
+        file.display(),
+        shared.measurements.len(),
+        run.measurements.len(),
+        bytes.len().div_ceil(1024)
+    );
     Ok(exit::DONE)
 }
 
@@ -85,27 +116,24 @@ fn history(store: &Store, runs: &[Run], machine: &Machine) -> Result<Vec<Series>
 }
 
 /// The page of a comparison of these runs.
-///
-/// # Errors
-/// When no reference can be read.
-pub(super) fn of_comparison(runs: &[&Run], comparison: &Comparison) -> Result<String> {
+pub(super) fn of_comparison(runs: &[&Run], comparison: &Comparison) -> String {
     of_page(runs, options(runs, Some(comparison.clone())))
 }
 
 /// The page of these runs; that of a single one, if it is not of a few rows, with a reference beside it.
-fn of_page(runs: &[&Run], options: PageOptions<'_>) -> Result<String> {
+fn of_page(runs: &[&Run], options: PageOptions<'_>) -> String {
     let reference = match runs {
-        [run] if summary::has_many(run) => references::beside(None, run)?,
+        [run] if summary::has_many(run) => references::nearest(run),
         _ => None,
     };
     let reference = reference.as_ref().map(Reference::as_beside);
-    Ok(page(
+    page(
         runs,
         &PageOptions {
             reference,
             ..options
         },
-    ))
+    )
 }
 
 /// Returns what this program knows about these runs' rows.

@@ -20,19 +20,24 @@ use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches, process};
 
-use crate::cli::{CpuList, RunArguments};
+use crate::cli::{CpuList, Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
 use crate::peer::{FarEnd, Named};
 use crate::progress::Progress;
 use crate::{
-    Failed, directories, files, interrupt, kept, selection,
+    Failed, directories, files, interrupt, kept, references, selection,
     terminal::{self, note, say, warn},
 };
 
 /// Runs the command.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
-    measured(arguments, &[], Vec::new(), "run", &print::print)
+    // Found before the run, so that a wrong name costs no measurement, and `latest` is an earlier one.
+    let reference = references::given(&arguments.beside, arguments.format == Format::Table)?;
+    let show = |run: &Run, arguments: &RunArguments, saved_to: Option<&Path>| {
+        print::print(run, reference.as_ref(), arguments, saved_to)
+    };
+    measured(arguments, &[], Vec::new(), "run", &show)
 }
 
 /// Shows a finished run, given the path where it is saved.

@@ -11,16 +11,11 @@ use super::run::print::summary_beside;
 use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
 use crate::selection::{self, rows_of};
-use crate::{Failed, kept, pager, references, terminal};
+use crate::{kept, pager, references, terminal};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
-    if arguments.beside.is_some() && arguments.format != ShowFormat::Table {
-        let words = "--beside shows figures beside those of a table; JSON has no place for them, so export or show the other run as well";
-        return Err(Failed::Usage(words.to_owned()).into());
-    }
-    let beside = arguments.beside.as_deref();
-    let reference = beside.map(references::find).transpose()?;
+    let reference = references::given(&arguments.beside, arguments.format == ShowFormat::Table)?;
     let are_rows =
         |words: &[String]| !arguments.summary && selection::rows(words, &Testbed::plain()).is_ok();
     let (name, selectors) = kept::meant("show", &arguments.run, &arguments.selectors, are_rows)?;
@@ -42,7 +37,9 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         ..terminal::table_options(arguments.verbose)
     };
     match arguments.format {
-        _ if arguments.summary => pager::print(&summary_beside(&run, beside, &options)?)?,
+        _ if arguments.summary => {
+            pager::print(&summary_beside(&run, reference.as_ref(), &options))?
+        }
         ShowFormat::Json => super::print_json(&run)?,
         ShowFormat::Table if run.bill.is_some() && selectors.is_empty() => {
             let billed = Billed {

@@ -25,7 +25,8 @@ use syscost_results::study::{Quantity, Study, means};
 use syscost_studies::{StudyError, figures, left_out};
 
 use crate::cli::{
-    Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyFormat, StudyRunArguments,
+    BesideArgument, Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyFormat,
+    StudyRunArguments,
 };
 use crate::error::exit;
 use crate::selection::similar;
@@ -354,6 +355,7 @@ fn as_run(
             true => THOROUGH_TIME_LIMIT,
             false => TIME_LIMIT,
         },
+        beside: BesideArgument::default(),
         strict: false,
         verbose: false,
         thorough: arguments.thorough,

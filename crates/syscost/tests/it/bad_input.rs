@@ -64,7 +64,7 @@ fn a_gigabyte_a_folder_and_a_missing_file_cost_one_line() {
     refused(
         &program,
         huge.to_str().expect("text"),
-        "too large to be a run document: more than 256 MiB",
+        "too large: more than 256 MiB",
     );
     unknown(
         &program,

@@ -44,6 +44,7 @@ fn what_a_command_takes_completes() {
         ("syscost run --tag ", "before-upgrade"),
         ("syscost check --baseline bef", "before-upgrade"),
         ("syscost show --beside ", "epyc-guest"),
+        ("syscost run --beside ", "epyc-guest"),
         ("syscost explain mem", "memory"),
         ("syscost study run ", "three-costs"),
         ("syscost study report all ", "latest"),

@@ -46,6 +46,7 @@ mod report;
 mod resume;
 mod run_document;
 mod serve;
+mod share;
 mod show;
 #[cfg(feature = "studies")]
 mod study;

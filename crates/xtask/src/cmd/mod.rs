@@ -19,7 +19,7 @@ pub(crate) enum Chore {
     Lint,
     /// Keep the names of today's rows as those of the last release, by which renamed ones are noticed
     Released,
-    /// Make a reference that ships with the program of a run document
+    /// Take a shared run in, as a reference that ships with the program
     Reference(reference::Arguments),
     /// Take off each part of the program in turn, and check that the rest compiles
     Parts(parts::Arguments),

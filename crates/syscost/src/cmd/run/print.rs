@@ -16,7 +16,12 @@ use crate::references::{self, Reference};
 use crate::terminal;
 
 /// Prints the summary, the table or the document, as requested.
-pub(super) fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>) -> Result<()> {
+pub(super) fn print(
+    run: &Run,
+    reference: Option<&Reference>,
+    arguments: &RunArguments,
+    saved_to: Option<&Path>,
+) -> Result<()> {
     let is_written = arguments.output.as_deref() == Some(Path::new("-"));
     match arguments.format {
         // Standard output must hold exactly one document, and already has the run's.
@@ -27,10 +32,11 @@ pub(super) fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>
             let options = TableOptions {
                 saved_to: saved_to.map(|path| path.display().to_string()),
                 name: saved_to.map(name),
+                beside: reference.map(|reference| reference.as_beside().beside(run)),
                 ..terminal::table_options(arguments.verbose)
             };
             cmd::print(&if is_summary {
-                summary_beside(run, None, &options)?
+                summary_beside(run, reference, &options)
             } else {
                 table(run, &options)
             })?;
@@ -48,19 +54,18 @@ fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
     !wants_rows && has_many(run)
 }
 
-/// Renders the summary of a run beside the named reference, or, without a name, beside the shipped
-/// one of the most similar machine.
-///
-/// # Errors
-/// When nothing has that name.
+/// Renders the summary of a run beside the given reference, or else beside the nearest shipped one.
 pub(in crate::cmd) fn summary_beside(
     run: &Run,
-    beside: Option<&str>,
+    given: Option<&Reference>,
     options: &TableOptions,
-) -> Result<String> {
-    let reference = references::beside(beside, run)?;
-    let reference = reference.as_ref().map(Reference::as_beside);
-    Ok(summary(run, reference, options))
+) -> String {
+    let nearest = match given {
+        Some(_) => None,
+        None => references::nearest(run),
+    };
+    let reference = given.or(nearest.as_ref());
+    summary(run, reference.map(Reference::as_beside), options)
 }
 
 /// Says how well the runs agree that were measured one after the other.
