@@ -84,7 +84,7 @@ enum Part {
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let begun = Instant::now();
-    let programs = built(&["test", "--no-run"])?;
+    let programs = built(&["test", "--no-run"], &[])?;
     let mut tests = Vec::new();
     for program in programs.iter().filter(|program| program.is_test) {
         tests.extend(left_out(program)?);
