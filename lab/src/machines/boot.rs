@@ -11,6 +11,8 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
+use glob::glob;
+use xtask::workspace;
 
 use super::cpio::Archive;
 use super::list::{Machine, Prints, Step};
@@ -72,6 +74,13 @@ pub(super) fn boot(
         for (number, test) in parts.tests.iter().enumerate() {
             archive = archive.file(&format!("tests/{number}"), &read(test)?);
         }
+        for path in read_by_tests()? {
+            let name = path.strip_prefix("/").unwrap_or(&path).to_string_lossy();
+            archive = match path.is_dir() {
+                true => archive.folders(&[&name]),
+                false => archive.file(&name, &read(&path)?),
+            };
+        }
     }
     fs::write(&initrd, archive.end()).context("writing the root")?;
     let console = folder.path().join("console");
@@ -115,6 +124,25 @@ pub(super) fn boot(
         printed,
         took,
     })
+}
+
+/// The files of the workspace that tests read, each after its folder: fixtures, and folders of crates from which
+/// they are looked for.
+fn read_by_tests() -> Result<Vec<PathBuf>> {
+    let root = fs::canonicalize(workspace::root()).context("finding the workspace")?;
+    let mut paths: Vec<PathBuf> = root.ancestors().map(Path::to_owned).collect();
+    paths.reverse();
+    paths.remove(0); // the root
+    for pattern in [
+        "crates",
+        "crates/*",
+        "fixtures",
+        "fixtures/m*",
+        "fixtures/m*/**/*",
+    ] {
+        paths.extend(glob(&root.join(pattern).display().to_string())?.flatten());
+    }
+    Ok(paths)
 }
 
 /// What the guest's shell does.

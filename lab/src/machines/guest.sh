@@ -2,6 +2,7 @@
 # The first process of a machine: it takes the steps that /steps names, and prints what came of each between
 # lines that begin with @@.
 /bin/busybox --install -s /bin
+mkdir /usr && ln -s ../bin /usr/bin
 export PATH=/bin HOME=/root TMPDIR=/tmp
 mount -t devtmpfs devtmpfs /dev
 mount -t proc proc /proc

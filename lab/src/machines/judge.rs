@@ -315,6 +315,13 @@ mod tests {
     }
 
     #[test]
+    fn tests_are_counted_by_how_their_lines_end() {
+        let printed = b"test a::b ... ok\ntest c ... printed\nFAILED\ntest d ... said: FAILED\ntest e ... ignored\n";
+        assert_eq!(tests(printed, "ok"), ["a::b"]);
+        assert_eq!(tests(printed, "FAILED"), ["d"]);
+    }
+
+    #[test]
     fn a_step_that_did_not_end_is_told_alone() {
         let expected = "step = 'list'\nbecause = 'so'\nis = 'exit *'";
         assert_eq!(

@@ -49,6 +49,8 @@ impl<'a> Record<'a> {
             format!("{}K", machine.pages),
         ];
         all.extend(cells);
+        // Of what was not booted nothing came.
+        all.resize(self.head.len(), String::new());
         let printed = line(&all);
         self.lines.push((machine, all));
         printed
@@ -121,4 +123,28 @@ fn line(cells: &[String]) -> String {
 fn write(name: &str, text: &str) -> Result<()> {
     let path = workspace::root().join(name);
     fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_has_a_cell_below_each_of_the_head_and_the_summary_counts_what_went_as_listed() {
+        let list = List::read().expect("a list");
+        let mut record = Record::new(&list);
+        let steps = list.step.iter().map(|_| "ok".to_owned());
+        let numbers = ["60", "4", "0"].map(str::to_owned);
+        let cells = |line: &str| line.matches('|').count();
+        let head = record.head();
+        let head = cells(head.lines().next().expect("a line"));
+        let booted = record.add(&list.machine[0], steps.chain(numbers).collect());
+        let not_booted = record.add(&list.machine[1], Vec::new());
+        assert_eq!([cells(&booted), cells(&not_booted)], [head; 2]);
+        let summary = record.summary();
+        assert!(
+            summary.contains("2 machines, 0 of them arm64; in 1 all went as listed"),
+            "{summary}"
+        );
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{CompareOutput, CpuList, ProfileName, cpu_list, seconds};
+use super::{CompareOutput, CpuList, ProfileName, RowArgument, cpu_list, seconds};
 
 /// Arguments of `ab`.
 #[derive(Debug, Args)]
@@ -44,6 +44,9 @@ pub struct AbArguments {
     /// Seconds that A and B may take together, instead of twice the profile's own
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
+    /// How long a row may take.
+    #[command(flatten)]
+    pub row: RowArgument,
     /// CPU to measure on; by default, the CPUs with the least contention from sibling threads
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub cpus: Option<CpuList>,

@@ -22,6 +22,7 @@ mod time;
 mod values;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use syscost_harness::session::Profile;
@@ -210,6 +211,14 @@ pub struct ExplainArguments {
     pub words: Vec<String>,
 }
 
+/// How long one row may take.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct RowArgument {
+    /// Seconds one row may take in one process before it is ended
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub time_limit: Duration,
+}
+
 /// Arguments of `selftest`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -218,6 +227,9 @@ It takes half a minute on a quiet machine.
   syscost selftest
   syscost selftest --format json")]
 pub struct SelftestArguments {
+    /// Seconds one control may take in one process before it is ended; one of them takes them all
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
+    pub time_limit: Duration,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -11,7 +11,8 @@ use syscost_net::nfs::Export;
 
 use super::serve::endpoint;
 use super::{
-    BesideArgument, CpuList, Format, ProfileName, congestion, cpu_list, directory, label, seconds,
+    BesideArgument, CpuList, Format, ProfileName, RowArgument, congestion, cpu_list, directory,
+    label, seconds,
 };
 
 /// Arguments of `run`.
@@ -108,9 +109,9 @@ pub struct RunArguments {
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "patient", "repeat", "cpus", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
-    /// Seconds one row may take in one process before it is ended
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
-    pub time_limit: Duration,
+    /// How long a row may take.
+    #[command(flatten)]
+    pub row: RowArgument,
     /// Another run beside it.
     #[command(flatten)]
     pub beside: BesideArgument,

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use syscost_harness::directory::Directory;
 
 use super::run::FarEnds;
-use super::{ProfileName, directory, form, seconds};
+use super::{ProfileName, RowArgument, directory, form, seconds};
 use crate::Failed;
 
 /// Arguments of `study`.
@@ -137,6 +137,9 @@ pub struct StudyRunArguments {
     /// are searched until they are found or the disk ends, and operations are as many as published
     #[arg(long)]
     pub thorough: bool,
+    /// How long a row may take.
+    #[command(flatten)]
+    pub row: RowArgument,
     /// The far ends of the measurements.
     #[command(flatten)]
     pub far: FarEnds,
@@ -145,7 +148,7 @@ pub struct StudyRunArguments {
     pub dir: Option<Directory>,
     /// Resume the interrupted run of these studies that is recorded in this journal; journals lie in
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["profile", "budget", "thorough", "peer", "nfs", "dir"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["profile", "budget", "thorough", "time_limit", "peer", "nfs", "dir"])]
     pub resume: Option<PathBuf>,
     /// Write the run document to this file as well; into a folder, a path without extension, a report
     /// to hand in, with charts and data

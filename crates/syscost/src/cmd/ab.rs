@@ -2,23 +2,19 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use syscost_harness::Testbed;
 use syscost_harness::session::{Options, Session};
 use syscost_harness::worker::Program;
-
 use syscost_store::Store;
+use syscost_sys::process;
 
 use crate::cli::AbArguments;
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::terminal::{note, say};
 use crate::{interrupt, selection};
-
-/// That one row may take in one process.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
@@ -34,6 +30,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     for tag in tags.iter().flatten() {
         Store::check_tag(tag)?;
     }
+    process::limit_work(arguments.row.time_limit);
     let a = program(None, "")?;
     let options = Options {
         profile: arguments.profile.into(),
@@ -42,7 +39,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         selectors: arguments.selectors.clone(),
         known_cores: Some(store.known_cores()),
         kept_runs: Some(store.kept_runs()),
-        ..Options::quick(a, TIME_LIMIT, crate::VERSION)
+        ..Options::quick(a, arguments.row.time_limit, crate::VERSION)
     };
     let b = program(arguments.b.as_deref(), &arguments.b_wrapper)?;
     let mut progress = Progress::new("ab");

@@ -52,7 +52,7 @@ pub(super) fn measured(
     command: &str,
     show: Show<'_>,
 ) -> Result<u8> {
-    process::limit_work(arguments.time_limit);
+    process::limit_work(arguments.row.time_limit);
     let store = Store::of_user();
     let repeat = arguments.repeat;
     if let Some(output) = &arguments.output {
@@ -257,7 +257,7 @@ fn options(
         patience: arguments.patient.unwrap_or_default(),
         seed: None,
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
-        time_limit: arguments.time_limit,
+        time_limit: arguments.row.time_limit,
         selectors: arguments.selectors.clone(),
         labels: arguments.labels.iter().cloned().collect(),
         tag: arguments.tag.clone(),

@@ -20,7 +20,7 @@ use syscost_harness::worker::Program;
 use syscost_report::wrap::beside;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::{Flag, Measurement, Run, Status};
-use syscost_sys::{cpu, scratch};
+use syscost_sys::{cpu, process, scratch};
 
 use self::interference::InterferenceResult;
 use syscost_stats::order::median;
@@ -44,9 +44,6 @@ const BUDGET: Duration = Duration::from_secs(60);
 /// How often a known cost that is missed is measured, at most: what the instrument gets wrong it gets wrong each
 /// time, what others do on the core comes and goes.
 const ATTEMPTS: u32 = 3;
-
-/// Time limit of one case, which ends the negative control that hangs.
-const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// The results of the self-test.
 #[derive(Debug, Serialize)]
@@ -123,7 +120,8 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
     let missing = missing();
     let costs = POSITIVE_CONTROLS.iter().map(|positive| positive.row);
     let lies = NEGATIVE_CONTROLS.iter().map(|negative| negative.id);
-    let run = measure(costs.chain(lies))?;
+    process::limit_work(arguments.time_limit);
+    let run = measure(costs.chain(lies), arguments.time_limit)?;
     let mut positives = judged(&run);
     for _ in 1..ATTEMPTS {
         let missed = positives.iter().filter(|one| one.outcome != Outcome::Pass);
@@ -131,7 +129,10 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
         if missed.is_empty() {
             break;
         }
-        for again in judged(&measure(missed.iter().map(String::as_str))?) {
+        for again in judged(&measure(
+            missed.iter().map(String::as_str),
+            arguments.time_limit,
+        )?) {
             if let Some(one) = positives.iter_mut().find(|one| one.name == again.name) {
                 let attempts = one.attempts + 1;
                 *one = PositiveControlResult { attempts, ..again };
@@ -179,13 +180,13 @@ fn judged(run: &Run) -> Vec<PositiveControlResult> {
         .collect()
 }
 
-fn measure<'a>(names: impl Iterator<Item = &'a str>) -> Result<Run> {
+fn measure<'a>(names: impl Iterator<Item = &'a str>, time_limit: Duration) -> Result<Run> {
     let interrupted = AtomicBool::new(false);
     let program = Program::this().context("finding this program's own file")?;
     let options = Options {
         // Enough even for a busy machine.
         budget: Some(BUDGET),
-        ..Options::quick(program, TIME_LIMIT, crate::VERSION)
+        ..Options::quick(program, time_limit, crate::VERSION)
     };
     let names: Vec<String> = names.map(str::to_owned).collect();
     let rows = selection::rows(&names, &options.here)?;

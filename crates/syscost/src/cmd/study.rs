@@ -330,8 +330,10 @@ fn as_run(
     selectors: Vec<String>,
     budget: Option<Duration>,
 ) -> RunArguments {
-    /// Of a case in one worker.
-    const TIME_LIMIT: Duration = Duration::from_secs(10);
+    let mut row = arguments.row;
+    if arguments.thorough {
+        row.time_limit = row.time_limit.max(THOROUGH_TIME_LIMIT);
+    }
     RunArguments {
         selectors,
         profile: arguments.profile,
@@ -351,10 +353,7 @@ fn as_run(
         repeat: 1,
         tag: None,
         resume: arguments.resume,
-        time_limit: match arguments.thorough {
-            true => THOROUGH_TIME_LIMIT,
-            false => TIME_LIMIT,
-        },
+        row,
         beside: BesideArgument::default(),
         strict: false,
         verbose: false,
