@@ -70,7 +70,8 @@ mod tests {
         let faults = (Usage::thread().unwrap() - before).minor_faults;
         // Each page, or each huge one: of 2 MiB, or of 32 MiB beside pages of 16 KiB.
         assert!(faults >= 2, "{faults}");
-        assert!(Usage::thread().unwrap().max_rss_kib >= 64 << 10);
+        // The kernel adds up what tasks gain by some dozens of pages, which may have 64 KiB each.
+        assert!(Usage::thread().unwrap().max_rss_kib >= 56 << 10);
     }
 
     #[test]

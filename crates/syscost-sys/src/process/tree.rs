@@ -58,17 +58,28 @@ pub fn descendants(pid: u32) -> Vec<u32> {
         return Vec::new();
     }
     let mut todo = vec![pid];
-    // One scan of /proc serves them all where the kernel has no `children` file
-    // (CONFIG_PROC_CHILDREN).
-    let mut scanned = None;
+    let mut children = Children::default();
     while let Some(parent) = todo.pop() {
-        let children = children_files(parent).unwrap_or_else(|| {
-            let tree = scanned.get_or_insert_with(scan);
-            tree.get(&parent).cloned().unwrap_or_default()
-        });
-        todo.extend(children.into_iter().filter(|&child| found.insert(child)));
+        let of_it = children.of(parent).into_iter();
+        todo.extend(of_it.filter(|&child| found.insert(child)));
     }
     found.into_iter().collect()
+}
+
+/// Finds the children of processes. One scan of /proc serves them all where the kernel has no `children` file
+/// (CONFIG_PROC_CHILDREN).
+#[derive(Default)]
+struct Children {
+    scanned: Option<BTreeMap<u32, Vec<u32>>>,
+}
+
+impl Children {
+    fn of(&mut self, pid: u32) -> Vec<u32> {
+        children_files(pid).unwrap_or_else(|| {
+            let tree = self.scanned.get_or_insert_with(scan);
+            tree.get(&pid).cloned().unwrap_or_default()
+        })
+    }
 }
 
 /// /proc/PID/task/TID/children of each thread; `None` when the kernel has no such file.
@@ -181,7 +192,7 @@ pub fn killed_children(pid: u32) -> Vec<(u32, i32)> {
     if !sees_itself() {
         return Vec::new();
     }
-    let children = children_files(pid).unwrap_or_default().into_iter();
+    let children = Children::default().of(pid).into_iter();
     let killed = children.filter_map(|child| Some((child, stat(child)?.killed_by()?)));
     let mut killed: Vec<(u32, i32)> = killed.collect();
     killed.sort_unstable();
@@ -217,11 +228,7 @@ impl Owner {
         if !sees_itself() {
             return Vec::new();
         }
-        let own = std::process::id();
-        let mut children = children_files(own).unwrap_or_else(|| {
-            let mut tree = scan();
-            tree.remove(&own).unwrap_or_default()
-        });
+        let mut children = Children::default().of(std::process::id());
         children.retain(|pid| self.owns(*pid));
         children.sort_unstable();
         children
