@@ -97,6 +97,10 @@ pub fn capture_tree(root: &Path, topology: &Topology, allowed: &[u32]) -> Machin
         // Entered below.
         ..Machine::default()
     };
+    if machine.is_of_windows() {
+        // This guest has no firmware that names it.
+        machine.hypervisor = Known::Yes("Hyper-V".to_owned());
+    }
     tree.describe_firmware(&mut machine);
     tree.describe(&mut machine, topology, allowed);
     machine
