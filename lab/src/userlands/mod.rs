@@ -72,9 +72,18 @@ struct Land {
     root: String,
     /// A script that puts the program there, and defines how it is started: `syscost`.
     script: String,
-    /// Whether the program is the one that is linked with musl.
     #[serde(default)]
-    musl: bool,
+    program: Which,
+}
+
+/// Which program is tried.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Which {
+    #[default]
+    Amd64,
+    Arm64,
+    Musl,
 }
 
 /// Something that goes otherwise than on this machine, and why.
@@ -106,7 +115,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let is_asked = |land: &Land| {
         words.is_empty() || words.iter().any(|word| land.name.contains(word.as_str()))
     };
-    let bench = Bench::new(&list, arguments)?;
+    let bench = Bench {
+        list: &list,
+        arguments,
+    };
     let steps = list.steps.keys().map(|name| format!("{name} | "));
     println!(
         "| user land | {}rows | seconds | as listed | not as listed |",
@@ -167,35 +179,33 @@ struct Ran {
 struct Bench<'a> {
     list: &'a List,
     arguments: &'a Arguments,
-    program: PathBuf,
-    package: PathBuf,
 }
 
-impl<'a> Bench<'a> {
-    fn new(list: &'a List, arguments: &'a Arguments) -> Result<Self> {
-        let dist = arguments.dist.clone();
-        let dist = dist.unwrap_or_else(|| workspace::root().join("target/dist"));
-        let packed = |pattern: &str| {
-            let pattern = dist.join(pattern).display().to_string();
-            let found = glob(&pattern)?.flatten().next();
-            found.with_context(|| format!("no {pattern}: `cargo xtask dist` makes it"))
-        };
-        Ok(Self {
-            list,
-            arguments,
-            program: packed("image/amd64/syscost")?,
-            package: packed("*_amd64.deb")?,
-        })
+impl Bench<'_> {
+    /// A file that `dist` has packed.
+    fn packed(&self, pattern: &str) -> Result<PathBuf> {
+        let given = self.arguments.dist.clone();
+        let dist = given.unwrap_or_else(|| workspace::root().join("target/dist"));
+        let pattern = dist.join(pattern).display().to_string();
+        let found = glob(&pattern)?.flatten().next();
+        found.with_context(|| format!("no {pattern}: `cargo xtask dist` makes it"))
+    }
+
+    fn program(&self, which: Which) -> Result<PathBuf> {
+        match (which, &self.arguments.musl_program) {
+            (Which::Amd64, _) => self.packed("image/amd64/syscost"),
+            (Which::Arm64, _) => self.packed("image/arm64/syscost"),
+            (Which::Musl, Some(given)) => Ok(given.clone()),
+            (Which::Musl, None) => {
+                Ok(cargo::release(Some("x86_64-unknown-linux-musl"), &[])?.program)
+            }
+        }
     }
 
     /// Takes all steps in this user land.
     fn run(&self, land: &Land) -> Result<Ran> {
         let root = self.root(&land.root)?;
-        let program = match (land.musl, &self.arguments.musl_program) {
-            (false, _) => self.program.clone(),
-            (true, Some(given)) => given.clone(),
-            (true, None) => cargo::release(Some("x86_64-unknown-linux-musl"), &[])?.program,
-        };
+        let (program, package) = (self.program(land.program)?, self.packed("*_amd64.deb")?);
         let printed = self.arguments.folder.join("userlands").join(&land.name);
         let _ = fs::remove_dir_all(&printed);
         fs::create_dir_all(&printed).with_context(|| format!("making {}", printed.display()))?;
@@ -217,7 +227,7 @@ impl<'a> Bench<'a> {
                 &script,
             ])
             .envs([("LOWER", &root), ("PROGRAM", &program)])
-            .envs([("PACKAGE", &self.package), ("PRINTED", &printed)])
+            .envs([("PACKAGE", &package), ("PRINTED", &printed)])
             .stdin(Stdio::null())
             .output()
             .context("starting unshare")?;

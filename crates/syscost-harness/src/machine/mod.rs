@@ -236,6 +236,15 @@ mod tests {
     }
 
     #[test]
+    fn a_container_of_gvisor_is_known_by_its_kernel() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/machines/gvisor");
+        let topology = Topology::read(&root.join("sys"), &[]);
+        let machine = capture_tree(&root, &topology, &[0, 1]);
+        assert_eq!(machine.imitation(), Some("gVisor"));
+        assert_eq!((machine.cpus_online, machine.cores), (2, None));
+    }
+
+    #[test]
     fn an_empty_tree_yields_nulls_not_guesses() {
         let empty = tempfile::tempdir().expect("a temporary folder");
         let machine = capture_tree(empty.path(), &Topology::default(), &[]);
