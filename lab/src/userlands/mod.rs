@@ -29,6 +29,16 @@ const BEGIN: &str = include_str!("begin.sh");
 /// How much of what was said is shown, in characters.
 const SHOWN: usize = 300;
 
+/// Findings of the doctor that are not of the user land.
+const OF_THE_HOUR: [&str; 6] = [
+    "cpu_pressure",
+    "load",
+    "noise",
+    "scheduling",
+    "shared_core",
+    "steal",
+];
+
 /// Arguments of `userlands`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -121,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let steps = list.steps.keys().map(|name| format!("{name} | "));
     println!(
-        "| user land | {}rows | seconds | as listed | not as listed |",
+        "| user land | {}rows | seconds | otherwise than here | not as listed |",
         steps.collect::<String>()
     );
     println!("{}", "|---".repeat(list.steps.len() + 5) + "|");
@@ -134,25 +144,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         let begun = Instant::now();
         let ran = bench.run(land).with_context(|| land.name.clone())?;
-        let found: BTreeSet<String> = ran.found.difference(&here).cloned().collect();
+        let found: BTreeSet<&String> = ran.found.difference(&here).collect();
         let expected: Vec<&Expected> = list.expected.iter().filter(|one| one.is_of(land)).collect();
-        let is_met = |one: &&&Expected| found.iter().any(|what| fits(&one.found, what));
-        let missing = expected.iter().filter(|one| !is_met(one));
-        let missing: Vec<String> = missing
-            .map(|one| format!("no longer so: {}", one.found))
-            .collect();
-        let (known, new): (Vec<_>, Vec<_>) = found
-            .iter()
-            .cloned()
-            .partition(|what| expected.iter().any(|one| fits(&one.found, what)));
-        let wrong: Vec<String> = new.into_iter().chain(missing).collect();
+        let mut wrong = Vec::new();
+        if index > 0 {
+            let is_new = |what: &&&String| !expected.iter().any(|one| fits(&one.found, what));
+            let is_missing = |one: &&&Expected| !found.iter().any(|what| fits(&one.found, what));
+            wrong.extend(found.iter().filter(is_new).map(ToString::to_string));
+            let missing = expected.iter().filter(is_missing);
+            wrong.extend(missing.map(|one| format!("no longer so: {}", one.found)));
+        }
         println!(
             "| {} | {} | {} | {:.0} | {} | {} |",
             land.name,
             ran.ends.join(" | "),
             ran.measured,
             begun.elapsed().as_secs_f64(),
-            known.len(),
+            found.len(),
             wrong.len()
         );
         complaints.extend(wrong.iter().map(|what| format!("{}: {what}", land.name)));
@@ -186,6 +194,7 @@ impl Bench<'_> {
     fn packed(&self, pattern: &str) -> Result<PathBuf> {
         let given = self.arguments.dist.clone();
         let dist = given.unwrap_or_else(|| workspace::root().join("target/dist"));
+        let dist = fs::canonicalize(&dist).unwrap_or(dist);
         let pattern = dist.join(pattern).display().to_string();
         let found = glob(&pattern)?.flatten().next();
         found.with_context(|| format!("no {pattern}: `cargo xtask dist` makes it"))
@@ -217,7 +226,7 @@ impl Bench<'_> {
         // All mounts and processes end with it.
         let said = Command::new("unshare")
             .args([
-                "--mount",
+                "--mount-proc",
                 "--pid",
                 "--fork",
                 "--kill-child",
@@ -294,28 +303,29 @@ fn judged(list: &List, printed: &Path) -> Result<Ran> {
         };
         for benchmark in value.as_array().into_iter().flatten() {
             if benchmark["support"] != "yes" {
-                find(format!("{} {}", benchmark["id"], benchmark["reason"]));
-            }
-        }
-        for fact in ["container", "hypervisor", "libc"] {
-            if let Some(fact) = value["machine"].get(fact) {
-                find(format!("{fact}"));
+                let [id, reason] = ["id", "reason"].map(|key| benchmark[key].as_str());
+                find(format!(
+                    "{}: {}",
+                    id.unwrap_or_default(),
+                    reason.unwrap_or_default()
+                ));
             }
         }
         for finding in value["findings"].as_array().into_iter().flatten() {
-            find(format!("{} {}", finding["code"], finding["level"]));
+            let code = finding["code"].as_str().unwrap_or_default();
+            if finding["level"] != "good" && !OF_THE_HOUR.contains(&code) {
+                find(format!("{code} {}: {}", finding["level"], finding["seen"]));
+            }
         }
         if let Ok(run) = document::read(&out) {
             violations(&run, &CATALOGUE).into_iter().for_each(&mut find);
             let rows = &run.measurements;
             let ok = rows.iter().filter(|row| row.status == Status::Ok);
             ran.measured = format!("{} of {}", ok.count(), rows.len());
-            for row in rows.iter().filter(|row| row.status != Status::Ok) {
+            let is_told = |status| !matches!(status, Status::Ok | Status::Skipped);
+            for row in rows.iter().filter(|row| is_told(row.status)) {
                 let reason = row.reason.as_deref().unwrap_or_default();
                 find(format!("{} {}: {reason}", row.name, row.status.words()));
-            }
-            for warning in &run.warnings {
-                find(format!("warns of {}: {}", warning.code, warning.message));
             }
         }
     }

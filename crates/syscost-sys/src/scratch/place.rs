@@ -18,9 +18,7 @@ pub(super) fn folder() -> Result<PathBuf, SystemError> {
 
 fn folder_at(path: PathBuf) -> Result<PathBuf, SystemError> {
     let failed = |cause: io::Error| {
-        let cause = Unsupported::new(format!(
-            "{cause}; set TMPDIR to a folder that you may write to"
-        ));
+        let cause = Unsupported::new(format!("{cause}; set TMPDIR to a folder of your own"));
         SystemError::new("mkdir", path.display().to_string(), cause)
     };
     let parent = path.parent().unwrap_or(&path);
