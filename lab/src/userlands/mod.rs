@@ -106,6 +106,9 @@ struct Expected {
     found: String,
     #[allow(dead_code, reason = "for people")]
     because: String,
+    /// Whether it is so at times only.
+    #[serde(default)]
+    sometimes: bool,
 }
 
 impl Expected {
@@ -149,7 +152,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let mut wrong = Vec::new();
         if index > 0 {
             let is_new = |what: &&&String| !expected.iter().any(|one| fits(&one.found, what));
-            let is_missing = |one: &&&Expected| !found.iter().any(|what| fits(&one.found, what));
+            let is_met = |one: &Expected| found.iter().any(|what| fits(&one.found, what));
+            let is_missing = |one: &&&Expected| !one.sometimes && !is_met(one);
             wrong.extend(found.iter().filter(is_new).map(ToString::to_string));
             let missing = expected.iter().filter(is_missing);
             wrong.extend(missing.map(|one| format!("no longer so: {}", one.found)));
