@@ -322,7 +322,7 @@ fn each_host_is_brought_the_program_for_its_processor() {
     let ended = ended.says(1, "1 of 2 nodes gave a document");
     let said = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
     let reason = format!(
-        "n2: no program for riscv64, only for {}",
+        "no program for riscv64, only for {}",
         std::env::consts::ARCH
     );
     assert!(said.contains(&reason), "{said}");
