@@ -15,6 +15,7 @@ mod slips;
 mod steady;
 mod swap;
 mod torture;
+mod userlands;
 mod validate;
 mod workers;
 
@@ -38,6 +39,8 @@ enum Chore {
     Torture(torture::Arguments),
     /// Try the program in emulated machines with other processors, kernels and settings
     Machines(machines::Arguments),
+    /// Try the program in roots with another C library, without a shell, without anything, in a package
+    Userlands(userlands::Arguments),
     /// Time `fleet report` on simulated machines, some of them bad
     Fleet(fleet::Arguments),
     /// Measure rows under the names of others, and see that they lose their numbers
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Chore::Aa(arguments) => aa::run(&arguments),
         Chore::Torture(arguments) => torture::run(&arguments),
         Chore::Machines(arguments) => machines::run(&arguments),
+        Chore::Userlands(arguments) => userlands::run(&arguments),
         Chore::Fleet(arguments) => fleet::run(&arguments),
         Chore::Swap(arguments) => swap::run(&arguments),
         Chore::Slips(arguments) => slips::run(&arguments),

@@ -260,8 +260,7 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(nodes.join("socket.json"));
         let request = folder::Request {
             arguments: Vec::new(),
-            binary: PathBuf::new(),
-            sha256: String::new(),
+            programs: Vec::new(),
             scratch: String::new(),
             limit_s: 1,
         };

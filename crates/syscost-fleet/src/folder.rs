@@ -11,18 +11,18 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use syscost_results::document::Digest;
 use syscost_store::{LoadError, Untrusted, load_digest, trusted, write_atomically};
 
 use crate::NodeName;
 use crate::harmless::harmless;
+use crate::program::Program;
 
 /// Name of the file that says what was asked and what became of it.
 pub const FILE: &str = "fleet.json";
 
 /// Version of that file's shape.
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 3;
 
 /// More bytes than that file has of any fleet.
 const MAX_SIZE: u64 = 64 << 20;
@@ -103,10 +103,8 @@ impl Node {
 pub struct Request {
     /// Arguments of `syscost` on the node, without those for its output.
     pub arguments: Vec<String>,
-    /// The program that is brought to the nodes.
-    pub binary: PathBuf,
-    /// Its SHA-256, in hexadecimal digits.
-    pub sha256: String,
+    /// The programs that are brought to the nodes, each for another processor.
+    pub programs: Vec<Program>,
     /// The directory on nodes in which one is made for the program and its files.
     pub scratch: String,
     /// After how many seconds a node's measurement is ended by the engine.
@@ -174,15 +172,14 @@ impl Collection {
         format!("{:012x}", fastrand::u64(..) >> 16)
     }
 
-    /// Makes sure that nobody else decides what is started: the program, which is the one that the collection began with, and the
+    /// Makes sure that nobody else decides what is started: the programs, which are those that the collection began with, and the
     /// inventory, which may name commands.
     ///
     /// # Errors
     /// Which of them is not to be trusted, and why.
     pub fn check(&self) -> Result<(), FolderError> {
-        let binary = trusted(&self.request.binary)?;
-        if checksum(&binary)? != self.request.sha256 {
-            return Err(FolderError::OtherProgram(binary));
+        for program in &self.request.programs {
+            program.check(&trusted(&program.path)?)?;
         }
         match &self.engine {
             // A list of hosts is no file.
@@ -231,6 +228,11 @@ pub enum FolderError {
         "{0} is another program than the one that the collection began with; begin a new collection, or put that one back"
     )]
     OtherProgram(PathBuf),
+    /// A program is for no processor that is known.
+    #[error(
+        "{0} is a program neither for x86-64 nor for 64-bit Arm; give one that is with --binary"
+    )]
+    Processor(PathBuf),
     /// Another `fleet run` is at work there.
     #[error("another syscost collects into {0}; wait for its end")]
     Busy(PathBuf),
@@ -375,16 +377,6 @@ pub(crate) fn make(path: &Path, parts: [&str; 2]) -> Result<PathBuf, FolderError
         builder.create(&part).map_err(failed("making", &part))?;
     }
     Ok(path)
-}
-
-/// The SHA-256 of a file, in hexadecimal digits.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn checksum(path: &Path) -> Result<String, FolderError> {
-    let bytes = fs::read(path).map_err(failed("reading", path))?;
-    let digest = Sha256::digest(bytes);
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// This moment, RFC 3339, UTC.
@@ -539,8 +531,7 @@ mod tests {
         }
         let request = Request {
             arguments: Vec::new(),
-            sha256: checksum(&program).expect("read"),
-            binary: program.clone(),
+            programs: vec![Program::read(program.clone()).expect("read")],
             scratch: "/tmp".to_owned(),
             limit_s: 60,
         };

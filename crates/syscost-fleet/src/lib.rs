@@ -23,6 +23,7 @@ pub mod folder;
 mod harmless;
 mod judge;
 mod node_name;
+pub mod program;
 mod reasons;
 pub mod report;
 pub mod template;

@@ -78,7 +78,12 @@ impl Directory {
         }
         let made =
             std::fs::create_dir_all(&self.path).and_then(|()| std::fs::canonicalize(&self.path));
-        made.map_err(|cause| Failure::of(&format!("make {}", self.path.display()), cause))
+        made.map_err(|cause| {
+            let path = self.path.display();
+            Failure::Unsupported(format!(
+                "make {path}: {cause}; name another directory: --dir PATH"
+            ))
+        })
     }
 }
 

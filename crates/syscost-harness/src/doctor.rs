@@ -530,8 +530,9 @@ pub fn converted(measurements: &[Measurement]) -> Option<Warning> {
 }
 
 /// Warnings that numbers are wrong.
-const WRONG: [&str; 8] = [
+const WRONG: [&str; 9] = [
     "tracer",
+    "kernel",
     EMULATOR,
     PERF_EVENTS,
     "build",

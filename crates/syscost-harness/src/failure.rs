@@ -73,7 +73,16 @@ macro_rules! failed_by {
     };
 }
 
-failed_by!(PartnerError, SystemError, ServiceError, ClientError);
+failed_by!(PartnerError, ServiceError, ClientError);
+
+impl From<SystemError> for Failure {
+    fn from(error: SystemError) -> Self {
+        match error.is_unsupported() {
+            true => Failure::Unsupported(error.to_string()),
+            false => Failure::Failed(error.to_string()),
+        }
+    }
+}
 
 impl From<Wrong> for Failure {
     fn from(wrong: Wrong) -> Self {

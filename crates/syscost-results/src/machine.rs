@@ -145,6 +145,20 @@ impl Machine {
         }
     }
 
+    /// What answers system calls in the place of Linux, as its build line tells, so that no cost is Linux's.
+    pub fn imitation(&self) -> Option<&'static str> {
+        let line = self.kernel_version.as_deref()?;
+        let mut known = IMITATIONS.iter();
+        let named = known.find(|(mark, _)| line.contains(mark));
+        named.map(|(_, name)| *name)
+    }
+
+    /// Whether it is the guest that Windows has for programs of Linux (WSL 2), as its kernel's build line tells.
+    pub fn is_of_windows(&self) -> bool {
+        let line = self.kernel_version.as_deref();
+        line.is_some_and(|line| line.contains("-microsoft-standard"))
+    }
+
     /// Whether both are the same machine; a machine without a name matches none.
     pub fn is_same_as(&self, other: &Machine) -> bool {
         !self.hostname.is_empty() && self.identity() == other.identity()
@@ -154,6 +168,14 @@ impl Machine {
 /// What interprets a processor's instructions, as machines name it: QEMU's Tiny Code Generator by its own
 /// name, and any other.
 pub const EMULATORS: [&str; 2] = ["QEMU TCG", "an interpreter"];
+
+/// Marks in the build lines of kernels that imitate Linux. gVisor has had the date of Linux 4.4 since 2018,
+/// and its name only later.
+const IMITATIONS: [(&str, &str); 3] = [
+    ("-gvisor", "gVisor"),
+    ("Sun Jan 10 15:06:54 PST 2016", "gVisor"),
+    ("Microsoft@Microsoft.com", "WSL 1"),
+];
 
 /// One memory module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

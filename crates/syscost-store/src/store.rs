@@ -195,7 +195,7 @@ impl Store {
                 action,
                 path,
                 cause,
-                advice: "; or run with --no-save",
+                advice: "; set XDG_DATA_HOME to choose another place, or run with --no-save",
             }
         };
         fs::create_dir_all(&folder).map_err(failed("make", &folder))?;

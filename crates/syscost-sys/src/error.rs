@@ -44,6 +44,12 @@ impl SystemError {
             cause: cause.into(),
         }
     }
+
+    /// Whether its cause is an [`Unsupported`].
+    pub fn is_unsupported(&self) -> bool {
+        let cause = self.cause.get_ref();
+        cause.is_some_and(|cause| cause.is::<Unsupported>())
+    }
 }
 
 impl From<SystemError> for Unsupported {

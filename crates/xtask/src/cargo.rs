@@ -49,6 +49,13 @@ pub const STATIC: [&str; 4] = [
     "link-arg=-Wl,-z,pack-relative-relocs",
 ];
 
+/// The variable that tells cargo which linker makes programs of this target, and the one that does: by Debian's name, GCC for it.
+pub fn linker(triple: &str) -> [String; 2] {
+    let name = triple.replace('-', "_").to_uppercase();
+    let gcc = triple.replace("-unknown", "");
+    [format!("CARGO_TARGET_{name}_LINKER"), format!("{gcc}-gcc")]
+}
+
 /// Builds the release as `cargo build --release` does, for this target if one is named, with these environment variables.
 ///
 /// # Errors

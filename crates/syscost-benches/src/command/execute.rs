@@ -339,7 +339,7 @@ fn script(command: &Command, then: Then) -> Script {
         ScriptCall::new(Sysno::EXECVE, [file, arguments, environment]),
         ScriptCall::new(Sysno::EXIT_GROUP, [NOT_EXECUTED]),
     ];
-    let trace = ScriptCall::new(Sysno::PTRACE, [libc::PTRACE_TRACEME.into()]);
+    let trace = ScriptCall::new(Sysno::PTRACE, [libc::PTRACE_TRACEME as u64]);
     // It may end all of its group.
     let leave = ScriptCall::leaving_the_group();
     let (until, child) = match then {

@@ -17,6 +17,7 @@ use serde::Deserialize;
 use super::{Engine, EngineError, Tell, ask, could_not_start};
 use crate::NodeName;
 use crate::folder::{Folder, Node, Request, State, failed};
+use crate::program::none_for;
 
 /// What this machine needs.
 const INSTALL: &str = "`fleet run -i` needs ansible-playbook and ssh on the machine where it is called (Debian: apt install ansible-core openssh-client)";
@@ -84,11 +85,20 @@ fn scratch(request: &Request, id: &str) -> String {
 /// # Errors
 /// When an argument would be a template to Ansible.
 fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String, EngineError> {
-    let [binary, arriving] = [&*request.binary, arriving].map(|path| path.display().to_string());
-    let given = request
-        .arguments
+    let arriving = arriving.display().to_string();
+    // Those for any processor have no name.
+    let programs: BTreeMap<&str, String> = request
+        .programs
         .iter()
-        .chain([&binary, &arriving, &request.scratch]);
+        .map(|program| {
+            (
+                program.machine.as_deref().unwrap_or_default(),
+                program.path.display().to_string(),
+            )
+        })
+        .collect();
+    let given = request.arguments.iter().chain(programs.values());
+    let given = given.chain([&arriving, &request.scratch]);
     for word in given {
         if ["{{", "{%", "{#"]
             .iter()
@@ -111,16 +121,23 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
   strategy: free
   vars:
     folder: {folder}
+    programs: {programs}
+    program: "{{{{ programs[machine.stdout] | default(programs['']) | default('') }}}}"
     ansible_async_dir: "{{{{ folder }}}}"
   environment:
     XDG_DATA_HOME: "{{{{ folder }}}}/data"
     XDG_CACHE_HOME: "{{{{ folder }}}}/data"
   tasks:
+    - name: ask for the processor
+      ansible.builtin.command: {{argv: [uname, -m]}}
+      register: machine
+    - name: choose the program
+      ansible.builtin.assert: {{that: program != '', fail_msg: {none}, quiet: true}}
     - name: make a directory
       ansible.builtin.command: {{argv: [mkdir, -m, "0700", "{{{{ folder }}}}", "{{{{ folder }}}}/data"]}}
     - block:
         - name: copy the program
-          ansible.builtin.copy: {{src: {binary}, dest: "{{{{ folder }}}}/syscost", mode: "0700"}}
+          ansible.builtin.copy: {{src: "{{{{ program }}}}", dest: "{{{{ folder }}}}/syscost", mode: "0700"}}
         - name: measure
           ansible.builtin.command:
             argv:
@@ -141,7 +158,8 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
           ansible.builtin.command: {{argv: [sh, -c, '{END}', "{{{{ folder }}}}"]}}
 "#,
         folder = yaml(&format!("{scratch}{{{{ inventory_hostname }}}}")),
-        binary = yaml(&binary),
+        programs = serde_json::json!(programs),
+        none = yaml(&none_for(&request.programs, "{{ machine.stdout }}")),
         limit = request.limit_s,
         dest = yaml(&format!("{arriving}/{{{{ inventory_hostname }}}}.json.gz")),
     ))
@@ -595,8 +613,7 @@ mod tests {
         };
         let request = Request {
             arguments: Vec::new(),
-            binary: "/bin/true".into(),
-            sha256: String::new(),
+            programs: Vec::new(),
             scratch: "/tmp".to_owned(),
             limit_s: 60,
         };
@@ -622,8 +639,7 @@ mod tests {
                 "syscall.null{call=getppid}".to_owned(),
                 "a \"b\" '{c".to_owned(),
             ],
-            binary: "/bin/true".into(),
-            sha256: String::new(),
+            programs: Vec::new(),
             scratch: "/tmp".to_owned(),
             limit_s: 60,
         };

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{EngineError, Tell, ask, pause, quoted};
 use crate::NodeName;
-use crate::folder::{Folder, FolderError, Node, Request, State, checksum, failed};
+use crate::folder::{Folder, Node, Request, State, failed};
 use crate::harmless::harmless;
+use crate::program::none_for;
 
 /// What this machine needs.
 const INSTALL: &str = "`fleet run` needs Slurm's clients and its slurm.conf on the machine where it is called, usually a login node (Debian: apt install slurm-client); -i INVENTORY reaches nodes through Ansible";
@@ -28,9 +29,6 @@ const CACHED: Duration = Duration::from_secs(30);
 
 /// How much longer than its limit a job may be listed without having sent a document.
 const OVERDUE: Duration = Duration::from_secs(180);
-
-/// The program's name in the directory that nodes share.
-pub const PROGRAM: &str = "syscost";
 
 /// How many jobs one call of scancel is given.
 const CHUNK: usize = 200;
@@ -184,18 +182,29 @@ fn job_name(id: &str) -> String {
     format!("syscost-{id}")
 }
 
-/// The beginning of a job's script: a directory of its own on its nodes, with the program, which is removed at the end.
-pub(crate) fn preamble(request: &Request, program: &Path) -> String {
+/// The beginning of a job's script: a directory of its own on its nodes, with the program for them, which is removed at the end.
+/// All programs are in the directory that nodes `share`.
+fn preamble(request: &Request, shared: &Path) -> String {
     let scratch = quoted(&request.scratch);
-    let shared = quoted(&program.display().to_string());
+    let mut cases = String::new();
+    for program in &request.programs {
+        let machine = program.machine.as_deref().unwrap_or("*");
+        let path = quoted(&shared.join(program.name()).display().to_string());
+        cases += &format!("{machine}) shared={path} ;;\n");
+    }
+    let none = none_for(&request.programs, "$machine");
     format!(
         "#!/bin/sh
 umask 077
+machine=$(uname -m)
+case $machine in
+{cases}*) echo \"{none}\" >&2; exit 1 ;;
+esac
 scratch=$(mktemp -d {scratch}/syscost-XXXXXXXX) || exit
 trap 'rm -rf \"$scratch\"' EXIT
 trap 'exit 143' TERM INT
 program=$scratch/syscost
-sbcast --force {shared} \"$program\" || program={shared}
+sbcast --force \"$shared\" \"$program\" || program=$shared
 # Nothing is kept at home, which nodes may share, and file systems are measured on the node's own.
 mkdir \"$scratch/data\" || exit
 export XDG_DATA_HOME=\"$scratch/data\" XDG_CACHE_HOME=\"$scratch/data\"
@@ -204,8 +213,8 @@ export XDG_DATA_HOME=\"$scratch/data\" XDG_CACHE_HOME=\"$scratch/data\"
 }
 
 /// What a node's job runs.
-pub fn script(request: &Request, program: &Path, arriving: &Path) -> String {
-    let mut text = preamble(request, program);
+pub fn script(request: &Request, shared: &Path, arriving: &Path) -> String {
+    let mut text = preamble(request, shared);
     let words: Vec<String> = request.arguments.iter().map(|word| quoted(word)).collect();
     let words = words.join(" ");
     let arriving = quoted(&arriving.display().to_string());
@@ -291,20 +300,19 @@ impl Job {
 
 /// Measures all nodes that are waiting, each in a job of its own.
 ///
-/// `program` is where nodes find the program. A job that has not started after `wait` is cancelled. When `stop` is set, all jobs
+/// The programs are in its directory ([`share`]). A job that has not started after `wait` is cancelled. When `stop` is set, all jobs
 /// that were submitted are.
 ///
 /// # Errors
 /// When Slurm cannot be asked, or the directory not be written to; jobs that were submitted are cancelled then.
 pub fn collect(
     folder: &mut Folder,
-    program: &Path,
     wait: Option<Duration>,
     stop: &AtomicBool,
     tell: Tell<'_>,
 ) -> Result<(), EngineError> {
     let mut jobs = BTreeMap::new();
-    let outcome = measure(folder, program, wait, stop, tell, &mut jobs);
+    let outcome = measure(folder, wait, stop, tell, &mut jobs);
     let cancelled = match outcome.is_ok() && !stop.load(Ordering::Relaxed) {
         true => Ok(()),
         false => cancel_all(&folder.collection.id, jobs.values().map(|job| &*job.number)),
@@ -325,13 +333,12 @@ pub fn collect(
 
 fn measure(
     folder: &mut Folder,
-    program: &Path,
     wait: Option<Duration>,
     stop: &AtomicBool,
     tell: Tell<'_>,
     jobs: &mut BTreeMap<NodeName, Job>,
 ) -> Result<(), EngineError> {
-    submit(folder, program, stop, jobs)?;
+    submit(folder, stop, jobs)?;
     let mut looks = 0;
     let mut patient = Patient::default();
     while !jobs.is_empty() && pause(PAUSE, stop) {
@@ -381,7 +388,6 @@ fn measure(
 /// Submits a job for each node that is waiting and has none.
 fn submit(
     folder: &mut Folder,
-    program: &Path,
     stop: &AtomicBool,
     jobs: &mut BTreeMap<NodeName, Job>,
 ) -> Result<(), EngineError> {
@@ -420,7 +426,7 @@ fn submit(
                     &log,
                     limit_s,
                 );
-                let text = script(&collection.request, program, &folder.arriving(&name));
+                let text = script(&collection.request, folder.path(), &folder.arriving(&name));
                 submitted(&words, &text)
             }
         };
@@ -642,44 +648,44 @@ fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
     }
 }
 
-/// Puts the program where nodes find it: in the directory that they share.
+/// Puts the programs where nodes find them: in the directory that they share.
 ///
 /// # Errors
-/// When it cannot be copied.
-pub fn shared_program(folder: &Folder) -> Result<Shared, EngineError> {
-    let path = folder.path().join(PROGRAM);
-    let from = &folder.collection.request.binary;
-    // Jobs of a collector that was killed may run the one that is there, so that it cannot be written to.
-    let part = path.with_extension("part");
-    fs::copy(from, &part).map_err(failed("copying", from))?;
-    // What is started is what was looked at.
-    if checksum(&part)? != folder.collection.request.sha256 {
-        let _ = fs::remove_file(&part);
-        return Err(FolderError::OtherProgram(from.clone()).into());
+/// When they cannot be copied.
+pub fn share(folder: &Folder) -> Result<Shared, EngineError> {
+    let mut shared = Shared::default();
+    for program in &folder.collection.request.programs {
+        let path = folder.path().join(program.name());
+        // Jobs of a collector that was killed may run the one that is there, so that it cannot be written to.
+        let part = path.with_extension("part");
+        fs::copy(&program.path, &part).map_err(failed("copying", &program.path))?;
+        // What is started is what was looked at.
+        if let Err(other) = program.check(&part) {
+            let _ = fs::remove_file(&part);
+            return Err(other.into());
+        }
+        fs::rename(&part, &path).map_err(failed("renaming", &part))?;
+        shared.0.push(path);
     }
-    fs::rename(&part, &path).map_err(failed("renaming", &part))?;
-    Ok(Shared(path))
+    Ok(shared)
 }
 
-/// A copy of the program, removed on drop.
-#[derive(Debug)]
-pub struct Shared(std::path::PathBuf);
-
-impl AsRef<Path> for Shared {
-    fn as_ref(&self) -> &Path {
-        &self.0
-    }
-}
+/// Copies of the programs, removed on drop.
+#[derive(Debug, Default)]
+pub struct Shared(Vec<PathBuf>);
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        for path in &self.0 {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Program;
 
     #[test]
     fn nodes_that_start_no_job_are_told_from_busy_ones() {
@@ -738,8 +744,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary folder");
         let request = Request {
             arguments: Vec::new(),
-            binary: "/bin/sleep".into(),
-            sha256: crate::folder::checksum(Path::new("/bin/sleep")).expect("read"),
+            programs: vec![Program::read("/bin/sleep".into()).expect("read")],
             scratch: "/tmp".to_owned(),
             limit_s: 60,
         };
@@ -748,12 +753,12 @@ mod tests {
         };
         let collection = crate::folder::Collection::new(engine, request, BTreeMap::new());
         let folder = Folder::create(&place.path().join("kept"), collection).expect("made");
-        let shared = shared_program(&folder).expect("copied");
-        let mut running = std::process::Command::new(shared.as_ref())
+        let shared = share(&folder).expect("copied");
+        let mut running = std::process::Command::new(&shared.0[0])
             .arg("60")
             .spawn()
             .expect("it starts");
-        let again = shared_program(&folder).map(|shared| shared.as_ref().exists());
+        let again = share(&folder).map(|shared| shared.0[0].exists());
         running.kill().expect("it runs");
         running.wait().expect("it ends");
         assert!(again.expect("copied again"));
@@ -771,7 +776,7 @@ mod tests {
         let arriving = folder.path().join("it's here").join("n1.json.gz");
         fs::create_dir(arriving.parent().expect("a folder")).expect("made");
         // In place of the program: writes its arguments to the file that follows --output.
-        let program = folder.path().join("a program");
+        let program = folder.path().join("syscost");
         fs::write(
             &program,
             "#!/bin/sh\nfor last; do :; done\nprintf '%s|' \"$@\" > \"$last\"\n",
@@ -786,12 +791,11 @@ mod tests {
             arguments: ["run", "a{b=c}", "$(touch bad) ' \" \\"]
                 .map(str::to_owned)
                 .to_vec(),
-            binary: program.clone(),
-            sha256: String::new(),
+            programs: vec![Program::read(program).expect("read")],
             scratch: folder.path().display().to_string(),
             limit_s: 60,
         };
-        let text = script(&request, &program, &arriving);
+        let text = script(&request, folder.path(), &arriving);
         // Without sbcast, as on a node without Slurm's clients.
         ask(&["sh"], &text, "").expect("it succeeds");
         let written = fs::read_to_string(&arriving).expect("it has arrived");
@@ -805,5 +809,36 @@ mod tests {
             .map(|entry| entry.file_name())
             .collect();
         assert_eq!(left.len(), 2, "the scratch directory is gone: {left:?}");
+    }
+
+    #[test]
+    fn each_node_is_brought_the_program_for_its_processor() {
+        let program = |machine: Option<&str>| Program {
+            path: PathBuf::new(),
+            sha256: String::new(),
+            machine: machine.map(str::to_owned),
+        };
+        let chosen = |machine: &str, programs: &[Program]| {
+            let request = Request {
+                arguments: Vec::new(),
+                programs: programs.to_vec(),
+                scratch: "/tmp".to_owned(),
+                limit_s: 60,
+            };
+            let begun = preamble(&request, Path::new("/shared"));
+            let begun = begun.replacen("$(uname -m)", machine, 1);
+            let (choice, _) = begun.split_once("scratch=").expect("there");
+            ask(&["sh"], &format!("{choice}echo \"$shared\""), "")
+                .map_err(|error| error.to_string())
+        };
+        let both = [program(Some("x86_64")), program(Some("aarch64"))];
+        for machine in ["x86_64", "aarch64"] {
+            let path = format!("/shared/syscost-{machine}\n");
+            assert_eq!(chosen(machine, &both), Ok(path));
+        }
+        let said = "sh: no program for aarch64, only for x86_64: give one with a further --binary";
+        assert_eq!(chosen("aarch64", &both[..1]), Err(said.to_owned()));
+        let any = [program(Some("x86_64")), program(None)];
+        assert_eq!(chosen("riscv64", &any), Ok("/shared/syscost\n".to_owned()));
     }
 }

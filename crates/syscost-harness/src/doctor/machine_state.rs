@@ -10,6 +10,7 @@ const BY_CYCLES: &str = "compare core cycles rather than ns with other machines"
 /// The findings on its set-up.
 pub(super) fn of(machine: &Machine) -> Vec<Finding> {
     vec![
+        kernel(machine),
         match machine.clocksource.as_deref() {
             None => unknown("clocksource", NOT_REPORTED, "clock reads may enter the kernel"),
             Some(name) => clocksource(name),
@@ -86,6 +87,21 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
 /// What perf events are for.
 const NO_PERF: &str = "not needed; root, or CAP_PERFMON and a readable /sys/kernel/tracing, adds a second witness of system calls";
 
+fn kernel(machine: &Machine) -> Finding {
+    const CODE: &str = "kernel";
+    let advice = "system calls, memory and files cost what it does with them, which is not what Linux does: compare \
+                  only with runs inside";
+    match (machine.imitation(), &machine.kernel_version) {
+        (Some(name), _) => finding(
+            CODE,
+            Some((Level::Bad, advice)),
+            format!("{name}, which imitates Linux"),
+        ),
+        (None, Some(_)) => finding(CODE, None, machine.kernel.clone()),
+        (None, None) => unknown(CODE, NOT_REPORTED, "it may be one that imitates Linux"),
+    }
+}
+
 fn hypervisor(machine: &Machine) -> Finding {
     const CODE: &str = "hypervisor";
     let name = match &machine.hypervisor {
@@ -114,7 +130,10 @@ fn hypervisor(machine: &Machine) -> Finding {
                 Level::Warning,
                 "the host's other guests are part of what is measured; see `syscost doctor`, Noise and Shared cores",
             )),
-            format!("virtual machine ({name})"),
+            match machine.is_of_windows() {
+                true => format!("virtual machine of Windows ({name}, WSL 2)"),
+                false => format!("virtual machine ({name})"),
+            },
         ),
     }
 }

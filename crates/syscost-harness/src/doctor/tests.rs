@@ -25,6 +25,7 @@ fn reporting() -> Machine {
         hypervisor: Known::No,
         cgroup_cpu_quota: Known::No,
         clocksource: Some("tsc".into()),
+        kernel_version: Some("Linux version 6.1.0 (a@b) (gcc)".into()),
         ..Machine::default()
     }
 }
@@ -249,6 +250,7 @@ fn what_the_system_does_not_report_is_not_called_good() {
         "load",
         "cpu_pressure",
         "clocksource",
+        "kernel",
         "hypervisor",
         "transparent_hugepages",
         "perf",
@@ -297,6 +299,46 @@ fn an_emulated_processor_is_bad_and_a_hypervisor_only_worth_a_warning() {
     ] {
         assert_eq!(level(hypervisor), ("hypervisor", expected));
     }
+}
+
+#[test]
+fn a_kernel_that_imitates_linux_is_bad_and_a_guest_of_windows_is_named() {
+    let seen = |code, version: Option<&str>| {
+        let machine = Machine {
+            hypervisor: Known::Yes("Hyper-V".into()),
+            kernel: "Linux 4.4.0".into(),
+            kernel_version: version.map(str::to_owned),
+            ..reporting()
+        };
+        let mut all = examine(&machine, &usual()).into_iter();
+        let found = all.find(|one| one.code == code).expect("one");
+        (found.level, found.seen)
+    };
+    let imitated = |name| (Level::Bad, format!("{name}, which imitates Linux"));
+    for (version, expected) in [
+        (
+            "Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016",
+            imitated("gVisor"),
+        ),
+        ("Linux version 4.19.0-gvisor #1 SMP", imitated("gVisor")),
+        (
+            "Linux version 4.4.0-18985-Microsoft (Microsoft@Microsoft.com) (gcc)",
+            imitated("WSL 1"),
+        ),
+        (
+            "Linux version 4.4.0 (a@b) (gcc) #1 SMP",
+            (Level::Good, "Linux 4.4.0".into()),
+        ),
+    ] {
+        assert_eq!(seen("kernel", Some(version)), expected);
+    }
+    assert_eq!(seen("kernel", None).0, Level::Note);
+    let wsl = "Linux version 5.15.90.1-microsoft-standard-WSL2 (oe-user@oe-host)";
+    let expected = "virtual machine of Windows (Hyper-V, WSL 2)";
+    assert_eq!(
+        seen("hypervisor", Some(wsl)),
+        (Level::Warning, expected.into())
+    );
 }
 
 #[test]

@@ -97,6 +97,10 @@ pub fn capture_tree(root: &Path, topology: &Topology, allowed: &[u32]) -> Machin
         // Entered below.
         ..Machine::default()
     };
+    if machine.is_of_windows() {
+        // This guest has no firmware that names it.
+        machine.hypervisor = Known::Yes("Hyper-V".to_owned());
+    }
     tree.describe_firmware(&mut machine);
     tree.describe(&mut machine, topology, allowed);
     machine
@@ -229,6 +233,15 @@ mod tests {
         assert!(seen(hugepages, COSTS).is_some());
         let hour = |now: &mut Machine| (now.load1, now.cpus_allowed) = (Some(9.0), 1);
         assert_eq!(seen(hour, COSTS), None);
+    }
+
+    #[test]
+    fn a_container_of_gvisor_is_known_by_its_kernel() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/machines/gvisor");
+        let topology = Topology::read(&root.join("sys"), &[]);
+        let machine = capture_tree(&root, &topology, &[0, 1]);
+        assert_eq!(machine.imitation(), Some("gVisor"));
+        assert_eq!((machine.cpus_online, machine.cores), (2, None));
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn share_of_grain(readings: &[ProbeReading], grain: f64) -> f64 {
         ticks.sort_unstable();
         ticks
             .get(ticks.len() / 10)
-            .map_or(f64::INFINITY, |ticks| f64::from(*ticks))
+            .map_or(f64::INFINITY, |ticks| f64::from(*ticks).max(1.0))
     };
     grain / typical(|reading| reading.throughput) + grain / typical(|reading| reading.chain)
 }
@@ -196,6 +196,18 @@ mod tests {
             assert!((0.86..1.0).contains(&found.limit), "{found:?}");
             assert_eq!(found.is_assumed, own_share == 1.0, "nothing else was seen");
         }
+    }
+
+    #[test]
+    fn bursts_that_the_clock_does_not_see_make_no_mode() {
+        // As of an emulator, whose clock is coarse.
+        let seen = |throughput| ProbeReading {
+            throughput,
+            chain: 1,
+        };
+        assert_eq!(alone(&vec![seen(0); 1000], 1), None);
+        let some: Vec<ProbeReading> = (0..1000).map(|index| seen(index % 3)).collect();
+        assert!(alone(&some, 1).is_some_and(|found| found.ratio >= 1.0));
     }
 
     #[test]

@@ -107,9 +107,10 @@ pub fn clock_share<'c>(chains: impl Iterator<Item = &'c LongChain>) -> Option<f6
 }
 
 impl ProbeReading {
-    /// The first time over the second; `None` where the clock did not move.
+    /// The first time over the second; `None` where the clock did not move during one of them.
     pub fn ratio(&self) -> Option<f64> {
-        (self.chain > 0).then(|| f64::from(self.throughput) / f64::from(self.chain))
+        (self.throughput > 0 && self.chain > 0)
+            .then(|| f64::from(self.throughput) / f64::from(self.chain))
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::{SystemError, os};
+use crate::{SystemError, Unsupported, os};
 
 /// How often a folder is created again after a sweep of another run has removed it: each such sweep
 /// ends a worker, so two in a row are rare.
@@ -17,11 +17,14 @@ pub(super) fn folder() -> Result<PathBuf, SystemError> {
 }
 
 fn folder_at(path: PathBuf) -> Result<PathBuf, SystemError> {
-    let failed = |cause| SystemError::new("mkdir", path.display().to_string(), cause);
+    let failed = |cause: io::Error| {
+        let cause = Unsupported::new(format!("{cause}; set TMPDIR to a folder of your own"));
+        SystemError::new("mkdir", path.display().to_string(), cause)
+    };
     let parent = path.parent().unwrap_or(&path);
     match fs::metadata(parent) {
         Ok(facts) if !is_safe(&Parent::of(&facts), &owners()) => {
-            let why = "others may rename what is in the folder for temporary files; set TMPDIR";
+            let why = "others may rename what is in the folder for temporary files";
             return Err(failed(io::Error::other(why)));
         }
         // What cannot be looked at cannot be written to either.
@@ -37,7 +40,7 @@ fn folder_at(path: PathBuf) -> Result<PathBuf, SystemError> {
             Ok(facts) if is_own_folder(&facts) => return Ok(path),
             // In a folder that all users may write to, another one may have created it first.
             Ok(_) => {
-                let why = "it is another user's; remove it, or set TMPDIR";
+                let why = "it is another user's; remove it";
                 return Err(failed(io::Error::other(why)));
             }
             // A sweep has removed it in between.
@@ -160,6 +163,18 @@ mod tests {
         let error = folder_at(path.clone()).unwrap_err();
         assert!(error.to_string().contains("another user's"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn a_system_without_a_place_for_temporary_files_does_not_support_what_needs_one() {
+        let parent = tempfile::tempdir().unwrap();
+        let error = folder_at(parent.path().join("none/ours")).unwrap_err();
+        assert!(error.is_unsupported(), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("No such file") && text.contains("set TMPDIR"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::folder::Folder;
 use super::record::{Record, Thing};
 use super::{Leftover, is_own_folder};
-use crate::{SystemError, os};
+use crate::{SystemError, Unsupported, os};
 
 /// The file that marks a folder as ours: locked while the folder's creator or a forked copy of it lives.
 /// It is removed last, so that what a killed clean-up left is still marked.
@@ -50,6 +50,13 @@ pub fn tree_in(parent: &Path) -> Result<Tree, SystemError> {
     let name = path.file_name().expect("it was just given one");
     let folder = held.make(name).map_err(|cause| {
         record.forget();
+        // What may be written nowhere in it is of no use to whoever measures.
+        let cause = match cause.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                Unsupported::new(cause.to_string()).into()
+            }
+            _ => cause,
+        };
         failed("mkdir", &path)(cause)
     })?;
     let mut tree = Tree {

@@ -59,7 +59,7 @@ pub struct CollectArguments {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Continue the collection in this directory: only nodes without a document are measured
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["selectors", "partition", "nodes", "inventory", "output", "profile", "budget", "labels", "binary", "scratch", "dry_run"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["selectors", "partition", "nodes", "inventory", "output", "profile", "budget", "labels", "binaries", "scratch", "dry_run"])]
     pub resume: Option<PathBuf>,
     /// Print the scripts or the playbook, and do nothing
     #[arg(long)]
@@ -100,10 +100,10 @@ pub struct Which {
 /// How the program gets to nodes.
 #[derive(Debug, Args)]
 pub struct Transport {
-    /// The program for the nodes, if they need another than this one: for another architecture, or a
-    /// static one where their C library is another
-    #[arg(long, value_name = "FILE")]
-    pub binary: Option<PathBuf>,
+    /// The program for the nodes, if they need another than this one: a static one where their C library is
+    /// another. Repeat it for nodes of both architectures: each is brought the one for its processor
+    #[arg(long = "binary", value_name = "FILE")]
+    pub binaries: Vec<PathBuf>,
     /// Directory on the nodes in which one is made for the program and its files, and removed again;
     /// file systems are measured there, too
     #[arg(long, value_name = "DIR", default_value = "/tmp")]

@@ -300,6 +300,42 @@ fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
     assert!(!Path::new(&scratch).exists(), "{scratch} is left");
 }
 
+#[test]
+#[ignore = "machine suite"]
+fn each_host_is_brought_the_program_for_its_processor() {
+    let Some(reached) = Reached::new(2) else {
+        return;
+    };
+    let folder = reached.hosts.folder();
+    let script = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("ours");
+    };
+    fs::create_dir(folder.join("n2")).expect("made");
+    script("n2/uname", "echo riscv64");
+    script("any", &format!("for last; do :; done; cp {RUN} \"$last\""));
+    let own = env!("CARGO_BIN_EXE_syscost");
+    let line =
+        format!("fleet run -i inventory --nodes n1,n2 syscall.null --budget 3 --binary {own}");
+    let ended = reached.syscost(&format!("{line} -o one")).ended();
+    let ended = ended.says(1, "1 of 2 nodes gave a document");
+    let said = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reason = format!(
+        "no program for riscv64, only for {}",
+        std::env::consts::ARCH
+    );
+    assert!(said.contains(&reason), "{said}");
+    reached
+        .syscost(&format!("{line} --binary any -o both"))
+        .ended()
+        .says(0, "2 of 2 nodes gave a document");
+    let ended = reached
+        .syscost(&format!("{line} --binary {own} -o twice"))
+        .ended();
+    ended.says(2, "are both for");
+}
+
 /// The directory of the run on n2, once it has begun.
 fn scratch_on_n2(reached: &Reached) -> String {
     let mut scratch = None;

@@ -26,7 +26,7 @@ pub(crate) enum Chore {
     /// Run the tests that plain `cargo test` leaves out, one after the other
     Machine(machine::Arguments),
     /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
-    Dist,
+    Dist(dist::Arguments),
 }
 
 /// Runs a chore.
@@ -38,6 +38,6 @@ pub(crate) fn run(chore: Chore) -> Result<()> {
         Chore::Reference(arguments) => reference::run(&arguments),
         Chore::Parts(arguments) => parts::run(&arguments),
         Chore::Machine(arguments) => machine::run(&arguments),
-        Chore::Dist => dist::run(),
+        Chore::Dist(arguments) => dist::run(&arguments),
     }
 }

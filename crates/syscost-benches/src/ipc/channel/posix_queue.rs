@@ -85,7 +85,7 @@ fn last_error() -> Errno {
 
 /// A queue for this many messages of this many bytes, without a name.
 fn queue(depth: u64, bytes: usize) -> Result<OwnedFd, Failure> {
-    let name = scratch::posix_queue().tried("name a queue")?;
+    let name = scratch::posix_queue()?;
     // SAFETY: all zeros are a valid structure, of which two numbers are read.
     let mut attributes: libc::mq_attr = unsafe { std::mem::zeroed() };
     attributes.mq_maxmsg = depth as _;

@@ -110,7 +110,7 @@ pub(crate) fn pipes(_: usize) -> Result<Ends<Streams>, Failure> {
 /// Two fifos, which have a name until both ends are open.
 pub(super) fn fifos(_: usize) -> Result<Ends<Streams>, Failure> {
     let fifo = || {
-        let file = scratch::file("fifo").tried("name a fifo")?;
+        let file = scratch::file("fifo")?;
         let failed = |error| Failure::of("make a fifo", error);
         mknodat(CWD, file.path(), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(failed)?;
         let end = |flags| open(file.path(), flags | OFlags::CLOEXEC, Mode::empty()).map_err(failed);
@@ -154,7 +154,7 @@ pub(super) fn connected(kind: SocketType) -> Result<Ends<OwnedFd>, Failure> {
 pub(in crate::ipc) fn bound(
     kind: SocketType,
 ) -> Result<(OwnedFd, scratch::File, SocketAddrUnix), Failure> {
-    let file = scratch::file("socket").tried("name a socket")?;
+    let file = scratch::file("socket")?;
     let failed = |error| Failure::of("bind a unix socket", error);
     let address = SocketAddrUnix::new(file.path()).map_err(failed)?;
     let socket = unix_socket(kind).map_err(failed)?;

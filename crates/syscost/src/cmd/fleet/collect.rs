@@ -13,7 +13,8 @@ use rustix::fs::Mode;
 use rustix::process::umask;
 use syscost_fleet::NodeName;
 use syscost_fleet::engine::{Engine, ansible, slurm};
-use syscost_fleet::folder::{Collection, Folder, Request, State, checksum};
+use syscost_fleet::folder::{Collection, Folder, Request, State};
+use syscost_fleet::program::Program;
 use syscost_harness::Testbed;
 use syscost_harness::session::Profile;
 use syscost_results::Status;
@@ -47,7 +48,9 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<u8> {
             Folder::create(&path, collection)?
         }
     };
-    warn_of_linkage(&folder.collection.request.binary);
+    for program in &folder.collection.request.programs {
+        warn_of_linkage(&program.path);
+    }
     let stop = interrupt::catch()?;
     let mut progress = Progress::default();
     collect(&mut folder, arguments.wait, &stop, &mut |collection| {
@@ -65,8 +68,8 @@ fn collect(
     tell(&folder.collection);
     match folder.collection.engine {
         Engine::Slurm { .. } => {
-            let program = slurm::shared_program(folder)?;
-            slurm::collect(folder, program.as_ref(), wait, stop, tell)?;
+            let _shared = slurm::share(folder)?;
+            slurm::collect(folder, wait, stop, tell)?;
         }
         Engine::Ansible { .. } => ansible::collect(folder, wait, stop, tell)?,
     }
@@ -101,11 +104,9 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
             .map(|(key, value)| format!("--label={key}={value}")),
     );
     words.extend_from_slice(selectors);
-    let binary = binary(&arguments.transport)?;
     let request = Request {
         arguments: words,
-        sha256: checksum(&binary)?,
-        binary,
+        programs: programs(&arguments.transport)?,
         scratch: scratch(&arguments.transport)?,
         limit_s: budget.as_secs() + SLACK_S,
     };
@@ -138,18 +139,32 @@ fn output(given: Option<&Path>, what: &str) -> PathBuf {
     given.map_or_else(date, Path::to_owned)
 }
 
-/// The program for the nodes.
-fn binary(transport: &Transport) -> Result<PathBuf> {
-    match &transport.binary {
-        Some(path) => std::fs::canonicalize(path).map_err(|cause| {
-            Failed::Usage(format!(
-                "{}, given with --binary: {cause}; give the program for the nodes",
-                path.display()
-            ))
-            .into()
-        }),
-        None => std::env::current_exe().context("finding this program's own file"),
+/// The programs for the nodes, those for any processor last.
+fn programs(transport: &Transport) -> Result<Vec<Program>> {
+    if transport.binaries.is_empty() {
+        let own = std::env::current_exe().context("finding this program's own file")?;
+        return Ok(vec![Program::read(own)?]);
     }
+    let mut programs: Vec<Program> = Vec::new();
+    for given in &transport.binaries {
+        let path = std::fs::canonicalize(given).map_err(|cause| {
+            let given = given.display();
+            Failed::Usage(format!(
+                "{given}, given with --binary: {cause}; give the program for the nodes"
+            ))
+        })?;
+        let program = Program::read(path)?;
+        let mut others = programs.iter();
+        if let Some(other) = others.find(|other| other.machine == program.machine) {
+            let machine = program.machine.as_deref().unwrap_or("any processor");
+            let [one, two] = [&other.path, &program.path].map(|path| path.display());
+            let text = format!("{one} and {two}, given with --binary, are both for {machine}");
+            return Err(Failed::Usage(text).into());
+        }
+        programs.push(program);
+    }
+    programs.sort_by_key(|program| program.machine.is_none());
+    Ok(programs)
 }
 
 /// The directory on nodes.
@@ -200,7 +215,7 @@ fn shown(collection: &Collection, folder: &Path) -> Result<String> {
                     slurm::submission(folder, &collection.id, partition, &[name], &log, limit_s);
                 let script = slurm::script(
                     &collection.request,
-                    &folder.join(slurm::PROGRAM),
+                    folder,
                     &path(name, "arriving", "json.gz"),
                 );
                 text += &format!("{} <<'END'\n{script}END\n", words.join(" "));

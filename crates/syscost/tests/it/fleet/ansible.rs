@@ -49,7 +49,8 @@ impl Reached {
             let conf = format!("{folder}/sshd{node}");
             let text = format!(
                 "Port 2222\nListenAddress {address}\nHostKey {folder}/host{node}\nPidFile none\nAuthorizedKeysFile {folder}/id.pub\n\
-                 PasswordAuthentication no\nPermitRootLogin prohibit-password\nStrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\n"
+                 PasswordAuthentication no\nPermitRootLogin prohibit-password\nStrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\n\
+                 SetEnv PATH={folder}/n{node}:/usr/sbin:/usr/bin:/bin\n"
             );
             fs::write(&conf, text).expect("written");
             let sshd = run(&["sh", "-c", "command -v sshd"])

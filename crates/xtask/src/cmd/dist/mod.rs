@@ -6,48 +6,52 @@ mod licenses;
 mod package;
 mod source;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
 
 use crate::owner::Owner;
 use archive::{Files, Packed};
-use package::{Texts, VERSION};
+use package::{Texts, VERSION, architecture};
 use xtask::cargo::{self, Release};
 use xtask::workspace;
 
 /// The compiler that tells no paths, from the root.
 const WRAPPER: &str = "scripts/rustc";
 
+/// Arguments of `dist`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Targets to build for, this machine's without any: each has a package and an archive, and all are in the image
+    #[arg(value_name = "TRIPLE")]
+    targets: Vec<String>,
+}
+
 /// Runs the chore.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let root = fs::canonicalize(workspace::root()).context("looking for the workspace")?;
     let owner = Owner::of_workspace();
     if let Some(missing) = owner.missing() {
         println!("note: {missing}");
     }
-    let triple = host()?;
+    let host = host()?;
+    let targets = match &*arguments.targets {
+        [] => std::slice::from_ref(&host),
+        targets => targets,
+    };
     let commit = source::commit(&root)?;
-    let Release { program, linked } = build(&root, &triple, commit.as_deref())?;
-    let path = program.display();
-    let bytes = fs::read(&program).with_context(|| format!("reading {path}"))?;
-    if let Some(loader) = loader(&bytes).with_context(|| format!("reading {path}"))? {
-        bail!("{path} is not static: it asks for {loader}; were the flags overridden?");
-    }
-    let version = output(Command::new(&program).arg("--version"))?;
-    println!(
-        "{}: static, {:.1} MB",
-        version.trim(),
-        bytes.len() as f64 / 1e6
-    );
+    // A source archive's configuration tells which one it was made of.
+    let revision = commit.clone().or_else(|| env::var("SYSCOST_COMMIT").ok());
     let name = format!("syscost-{VERSION}");
     let time = archive::time()?;
     let (sources, crates) = source::files(&root, &name, commit.as_deref())?;
-    let sources = archive::tar_gz(&sources, time)?;
     let with_others = |crates: Vec<_>| {
         anyhow::Ok(
             [licenses::others(&root)?, crates]
@@ -56,27 +60,71 @@ pub(crate) fn run() -> Result<()> {
                 .collect::<Vec<_>>(),
         )
     };
-    let parts = with_others(licenses::linked(&linked)?)?;
-    let texts = Texts::of(&root, &owner, &parts, &with_others(crates)?)?;
-    let mut files = packages(&texts, &bytes, &triple, time)?;
-    let name = format!("{name}-source.tar.gz");
-    files.insert(name.into(), Packed::data(sources));
-    // A source archive's configuration tells which one it was made of.
-    let revision = commit.or_else(|| env::var("SYSCOST_COMMIT").ok());
-    files.extend(texts.image(&bytes, revision.as_deref()));
-    files.extend(texts.licenses());
+    let crates = with_others(crates)?;
+    let texts = |linked: &[PathBuf]| {
+        let parts = with_others(licenses::linked(linked)?)?;
+        Texts::of(&root, &owner, &parts, &crates)
+    };
+    let mut files = Files::new();
+    let (mut programs, mut all) = (Vec::new(), BTreeSet::new());
+    for target in targets {
+        let Release { program, linked } = build(&root, target, &host, commit.as_deref())?;
+        let bytes = checked(&program, target, &host)?;
+        let texts = texts(&linked)?;
+        files.extend(packages(&texts, &bytes, target, time)?);
+        files.extend(texts.image(&bytes, architecture(target)?, revision.as_deref()));
+        programs.push(program);
+        all.extend(linked);
+    }
+    files.extend(texts(&Vec::from_iter(all))?.licenses());
+    let sources = archive::tar_gz(&sources, time)?;
+    files.insert(
+        format!("{name}-source.tar.gz").into(),
+        Packed::data(sources),
+    );
     archive::add_checksums(&mut files, Path::new(""), Path::new(""));
     // target/TRIPLE/release/syscost
-    let target = program.ancestors().nth(3);
+    let target = programs[0].ancestors().nth(3);
     let folder = target.context("the build has no folder")?.join("dist");
     write(&folder, &files)?;
-    // The last line, for scripts.
-    println!("{path}");
+    // The last lines, for scripts.
+    for program in programs {
+        println!("{}", program.display());
+    }
     Ok(())
 }
 
+/// The content of a program for this target, which is static and starts, if something here can execute it.
+fn checked(program: &Path, target: &str, host: &str) -> Result<Vec<u8>> {
+    let path = program.display();
+    let bytes = fs::read(program).with_context(|| format!("reading {path}"))?;
+    if let Some(loader) = loader(&bytes).with_context(|| format!("reading {path}"))? {
+        bail!("{path} is not static: it asks for {loader}; were the flags overridden?");
+    }
+    let processor = |triple: &str| triple.split('-').next().map(str::to_owned);
+    let mut command = Command::new(program);
+    if processor(target) != processor(host) {
+        let emulator = format!("qemu-{}-static", processor(target).unwrap_or_default());
+        command = Command::new(emulator);
+        command.arg(program);
+    }
+    let version = match command.arg("--version").output() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let emulator = command.get_program().display();
+            format!("{path}, not started as there is no {emulator} here")
+        }
+        _ => output(&mut command)?,
+    };
+    println!(
+        "{}: {target}, static, {:.1} MB",
+        version.trim(),
+        bytes.len() as f64 / 1e6
+    );
+    Ok(bytes)
+}
+
 /// Builds the static release of this commit.
-fn build(root: &Path, triple: &str, commit: Option<&str>) -> Result<Release> {
+fn build(root: &Path, triple: &str, host: &str, commit: Option<&str>) -> Result<Release> {
     for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         ensure!(
             env::var_os(name).is_none_or(|flags| flags.is_empty()),
@@ -85,18 +133,21 @@ fn build(root: &Path, triple: &str, commit: Option<&str>) -> Result<Release> {
     }
     let flags = cargo::STATIC.join(" ");
     let wrapper = root.join(WRAPPER);
+    let linker = (triple != host).then(|| cargo::linker(triple));
     let mut environment = vec![
         ("RUSTFLAGS", flags.as_ref()),
         ("RUSTC_WRAPPER", wrapper.as_os_str()),
         ("CARGO_INCREMENTAL", "0".as_ref()),
     ];
+    let linker = linker.as_ref();
+    environment.extend(linker.map(|[variable, name]| (&**variable, name.as_ref())));
     environment.extend(commit.map(|commit| ("SYSCOST_COMMIT", commit.as_ref())));
     cargo::release(Some(triple), &environment)
 }
 
 /// The Debian package and the archive, by their files' names.
 fn packages(texts: &Texts, binary: &[u8], triple: &str, time: u64) -> Result<Files> {
-    let architecture = package::architecture(triple)?;
+    let architecture = architecture(triple)?;
     let deb = package::deb(texts, binary, architecture, time)?;
     let name = format!("syscost-{VERSION}-{triple}");
     let tar_gz = archive::tar_gz(&texts.archive(&name, binary), time)?;

@@ -98,8 +98,8 @@ impl Texts {
         files
     }
 
-    /// The files that an image is built of, with its description.
-    pub(super) fn image(&self, binary: &[u8], commit: Option<&str>) -> Files {
+    /// The files that an image is built of for this architecture, with its description.
+    pub(super) fn image(&self, binary: &[u8], architecture: &str, commit: Option<&str>) -> Files {
         let mut file = self.containerfile.clone();
         let labels = [
             ("title", Some("syscost")),
@@ -115,12 +115,14 @@ impl Texts {
                 let _ = writeln!(file, "LABEL org.opencontainers.image.{name}={value:?}");
             }
         }
+        // Engines call architectures as Debian does.
+        let folder = Path::new("image").join(architecture);
         let mut files = Files::from([
-            ("image/syscost".into(), program(binary)),
+            (folder.join("syscost"), program(binary)),
             ("image/Containerfile".into(), Packed::data(file)),
         ]);
         let licenses = data(&self.licenses);
-        files.extend(licenses.map(|(path, file)| (Path::new("image/licenses").join(path), file)));
+        files.extend(licenses.map(|(path, file)| (folder.join("licenses").join(path), file)));
         files
     }
 
@@ -325,7 +327,8 @@ mod tests {
     #[test]
     fn an_image_is_described_as_far_as_is_known() {
         let labels = |owner: &Owner, commit| {
-            let files = texts(owner).image(BINARY, commit);
+            let files = texts(owner).image(BINARY, "arm64", commit);
+            assert!(files.contains_key(Path::new("image/arm64/syscost")));
             let text = files[Path::new("image/Containerfile")].content.clone();
             let text = String::from_utf8(text).unwrap();
             let labels = text
