@@ -18,6 +18,10 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -74,23 +78,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ensure!(!machines.is_empty(), "no machine is called so");
     let mut bench = Bench {
         list: &list,
-        machines: &machines,
-        packages: Packages::new(&arguments.folder.join("packages")),
+        packages: Mutex::new(Packages::new(&arguments.folder.join("packages"))),
         parts: BTreeMap::new(),
         arguments,
     };
+    for arch in [Arch::X86, Arch::Arm] {
+        let of_it = machines.iter().filter(|machine| machine.arch == arch);
+        let of_it: Vec<&Machine> = of_it.copied().collect();
+        if !of_it.is_empty() {
+            let parts = bench.parts_of(arch, &of_it)?;
+            bench.parts.insert(arch, parts);
+        }
+    }
     let mut record = Record::new(&list);
     println!("{}", record.head());
     let begun = Instant::now();
     let mut complaints = Vec::new();
-    for machine in &machines {
-        let (cells, wrong) = match bench.boot(machine) {
-            Ok(booted) => bench.judged(machine, &booted),
-            Err(error) => (Vec::new(), vec![format!("{error:#}")]),
-        };
+    bench.side_by_side(&machines, |machine, (cells, wrong)| {
         println!("{}", record.add(machine, cells));
         complaints.extend(wrong.iter().map(|what| format!("{}: {what}", machine.name)));
-    }
+    });
     if arguments.record {
         record.write(begun.elapsed())?;
     }
@@ -127,15 +134,43 @@ fn ends(list: &List, machine: &Machine, booted: &Booted) -> Vec<String> {
 /// What machines are booted from.
 struct Bench<'a> {
     list: &'a List,
-    machines: &'a [&'a Machine],
     arguments: &'a Arguments,
-    packages: Packages,
+    packages: Mutex<Packages>,
     parts: BTreeMap<Arch, Parts>,
 }
 
+/// A machine's cells of the table, and what in it is not as listed.
+type Outcome = (Vec<String>, Vec<String>);
+
 impl Bench<'_> {
-    /// A machine's cells of the table, and what in it is not as listed.
-    fn judged(&self, machine: &Machine, booted: &Booted) -> (Vec<String>, Vec<String>) {
+    /// Boots these machines, as many at once as this one has CPUs, and gives each outcome as it comes.
+    fn side_by_side<'m>(&self, machines: &[&'m Machine], mut to: impl FnMut(&'m Machine, Outcome)) {
+        let next = AtomicUsize::new(0);
+        let (sender, outcomes) = mpsc::channel();
+        let boot_all = |sender: Sender<(&'m Machine, Outcome)>| {
+            while let Some(machine) = machines.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let outcome = match self.boot(machine) {
+                    Ok(booted) => self.judged(machine, &booted),
+                    Err(error) => (Vec::new(), vec![format!("{error:#}")]),
+                };
+                // Only a panic ends who receives it.
+                let _ = sender.send((machine, outcome));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, Into::into) {
+                let sender = sender.clone();
+                scope.spawn(|| boot_all(sender));
+            }
+            drop(sender);
+            for (machine, outcome) in outcomes {
+                to(machine, outcome);
+            }
+        });
+    }
+
+    /// What the outcome of a machine is that was booted.
+    fn judged(&self, machine: &Machine, booted: &Booted) -> Outcome {
         let found = judge::findings(self.list, machine, booted);
         let verdict = judge::verdict(self.list, &machine.name, booted, &found);
         let unexpected = verdict.unexpected.iter().map(ToString::to_string);
@@ -151,30 +186,30 @@ impl Bench<'_> {
         (cells, wrong)
     }
 
-    fn boot(&mut self, machine: &Machine) -> Result<Booted> {
-        let kernel = kernel::of(machine, &self.packages)?;
+    fn boot(&self, machine: &Machine) -> Result<Booted> {
+        let kernel = {
+            let packages = self.packages.lock().unwrap_or_else(PoisonError::into_inner);
+            kernel::of(machine, &packages)?
+        };
         let limit =
             Duration::from_secs_f64(self.list.seconds * machine.times * self.arguments.scale);
         let steps: Vec<&Step> = self.list.steps(machine).collect();
-        let parts = match self.parts.get(&machine.arch) {
-            Some(parts) => parts,
-            None => {
-                let parts = self.parts_of(machine.arch)?;
-                self.parts.entry(machine.arch).or_insert(parts)
-            }
-        };
-        let booted = boot::boot(machine, &kernel, parts, &steps, limit)?;
+        let booted = boot::boot(machine, &kernel, &self.parts[&machine.arch], &steps, limit)?;
         self.keep(&machine.name, &booted)?;
         Ok(booted)
     }
 
-    fn parts_of(&self, arch: Arch) -> Result<Parts> {
+    fn parts_of(&mut self, arch: Arch, machines: &[&Machine]) -> Result<Parts> {
         let given = match arch {
             Arch::X86 => &self.arguments.program,
             Arch::Arm => &self.arguments.arm_program,
         };
-        let busybox = self.packages.unpacked("bookworm", arch, "busybox-static")?;
-        let machines = self.machines.iter().filter(|machine| machine.arch == arch);
+        let packages = self
+            .packages
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        let busybox = packages.unpacked("bookworm", arch, "busybox-static")?;
+        let machines = machines.iter();
         let mut steps = machines.flat_map(|machine| self.list.steps(machine));
         let tests = match steps.any(|step| step.prints == Some(Prints::Tests)) {
             true => tests(arch)?,
@@ -229,12 +264,10 @@ fn tests(arch: Arch) -> Result<Vec<PathBuf>> {
 
 /// What is built with the environment variables that make programs for this architecture static.
 fn built<T>(arch: Arch, build: impl FnOnce(&[(&str, &OsStr)]) -> Result<T>) -> Result<T> {
-    let triple = arch.triple();
-    let name = triple.replace('-', "_").to_uppercase();
-    let variable = |what: &str| format!("CARGO_TARGET_{name}_{what}");
-    let linker = format!("{}-gcc", triple.replace("-unknown", ""));
+    let [linker, gcc] = cargo::linker(arch.triple());
+    let flags = linker.replace("_LINKER", "_RUSTFLAGS");
     build(&[
-        (&variable("RUSTFLAGS"), cargo::STATIC.join(" ").as_ref()),
-        (&variable("LINKER"), linker.as_ref()),
+        (&flags, cargo::STATIC.join(" ").as_ref()),
+        (&linker, gcc.as_ref()),
     ])
 }

@@ -67,8 +67,9 @@ impl<'a> Record<'a> {
             commit.trim(),
             took.as_secs_f64() / 60.0
         );
-        let lines = self.lines.iter().map(|(_, cells)| line(cells));
-        let table = lines.collect::<Vec<_>>().join("\n");
+        let mut lines: Vec<String> = self.lines.iter().map(|(_, cells)| line(cells)).collect();
+        lines.sort_unstable();
+        let table = lines.join("\n");
         let page = format!("{PAGE}\nLast run: {when}.\n\n{}\n{table}\n", self.head());
         write("docs/platforms.md", &page)?;
         let readme = workspace::read(&workspace::root().join("README.md"))?;
