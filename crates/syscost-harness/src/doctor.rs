@@ -17,6 +17,8 @@ use syscost_sys::process::{self, Class, ProcShows, Scheduling, Seccomp};
 
 use crate::clock::RunClock;
 
+use cores::Shares;
+
 pub use cores::SHARED_CORE;
 pub(crate) use directories::directory_warning;
 
@@ -409,32 +411,32 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
 /// What the CPUs that measure lost before the run, and how rarely their cores were ours.
 fn of_noise(noise: &[Noise]) -> Vec<Warning> {
     let used = noise.iter().filter(|probe| probe.used);
-    let lost = used.filter(|probe| probe.lost_percent > MAX_LOST_PERCENT);
-    let lost = lost.map(|probe| {
+    let used = used.filter(|probe| probe.lost_percent > MAX_LOST_PERCENT);
+    let longest = used.clone().map(|probe| probe.longest_gap_us);
+    let longest = longest.fold(0.0, f64::max);
+    let lost = Shares::of(used.map(|probe| (probe.cpu, probe.lost_percent)));
+    let lost = lost.map(|lost| {
         warning(
             "noise",
             format!(
-                "CPU {} lost {:.1} % of its time to others, longest gap {}",
-                probe.cpu,
-                probe.lost_percent,
-                gap(probe.longest_gap_us)
+                "{} lost {} of {} time to others, longest gap {}",
+                lost.cpus,
+                lost.percent,
+                if lost.is_of_one { "its" } else { "their" },
+                gap(longest)
             ),
             "end other programs, or measure at a quieter time",
         )
     });
-    lost.chain(cores::warnings(noise)).collect()
+    lost.into_iter().chain(cores::shared(noise)).collect()
 }
 
-/// Adds the warnings of noise on the CPUs that measure; others may have come to it during the run.
+/// Adds the warnings of noise on the CPUs that measure, in the place of those of fewer: others may have come
+/// to it during the run.
 pub(crate) fn add_noise(warnings: &mut Vec<Warning>, noise: &[Noise]) {
-    for warning in of_noise(noise) {
-        if !warnings
-            .iter()
-            .any(|known| known.message == warning.message)
-        {
-            warnings.push(warning);
-        }
-    }
+    let found = of_noise(noise);
+    warnings.retain(|known| found.iter().all(|one| one.code != known.code));
+    warnings.extend(found);
 }
 
 /// A time in µs, in ms from one on.
