@@ -34,13 +34,14 @@ impl Program {
     /// When it cannot be read, or is for a processor that syscost does not know.
     pub fn read(path: PathBuf) -> Result<Self, FolderError> {
         let bytes = fs::read(&path).map_err(failed("reading", &path))?;
-        let machine = match bytes.get(E_MACHINE) {
-            Some(number) if bytes.starts_with(ELF) => {
-                let known = MACHINES.iter().find(|(known, _)| known == number);
+        let machine = match bytes.starts_with(&ELF[..4]) {
+            true => {
+                let number = bytes.get(E_MACHINE).filter(|_| bytes.starts_with(ELF));
+                let known = MACHINES.iter().find(|(known, _)| Some(known) == number);
                 let (_, name) = known.ok_or_else(|| FolderError::Processor(path.clone()))?;
                 Some((*name).to_owned())
             }
-            Some(_) | None => None,
+            false => None,
         };
         Ok(Self {
             sha256: checksum(&bytes),
@@ -107,8 +108,12 @@ mod tests {
         is_for(&elf(62), Some("x86_64"));
         is_for(&elf(183), Some("aarch64"));
         is_for(b"#!/bin/sh\nexec syscost \"$@\"\n", None);
-        is_for(b"", None);
-        let refused = machine(&elf(243)).expect_err("RISC-V");
-        assert!(matches!(refused, FolderError::Processor(_)), "{refused}");
+        // RISC-V; 32 bits; big-endian; cut off.
+        let [narrow, big] =
+            [b"\x7fELF\x01\x01", b"\x7fELF\x02\x02"].map(|begin| [&begin[..], &[0; 14]].concat());
+        for other in [elf(243), narrow, big, b"\x7fELF".to_vec()] {
+            let refused = machine(&other).expect_err("for another processor");
+            assert!(matches!(refused, FolderError::Processor(_)), "{refused}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use syscost_results::{Role, Run};
+use syscost_results::{Measurement, Role, Run};
 
 use crate::benchmark::{Entry, Group};
 use crate::case::Case;
@@ -170,6 +170,14 @@ impl Catalogue {
     /// A benchmark by its id, hidden ones included.
     pub fn find(&self, id: &str) -> Option<&'static Entry> {
         self.all().find(|benchmark| benchmark.id == id)
+    }
+
+    /// Whether it is a row that every program has, under the title that it has there.
+    pub fn ships(&self, row: &Measurement) -> bool {
+        let shipped = self.groups.iter().flat_map(|group| group.benchmarks);
+        shipped
+            .into_iter()
+            .any(|one| one.id == row.id && one.title == row.title)
     }
 
     /// Says of each row of a document what it stands for in reports.

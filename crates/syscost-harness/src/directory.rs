@@ -79,10 +79,13 @@ impl Directory {
         let made =
             std::fs::create_dir_all(&self.path).and_then(|()| std::fs::canonicalize(&self.path));
         made.map_err(|cause| {
-            let path = self.path.display();
-            Failure::Unsupported(format!(
-                "make {path}: {cause}; name another directory: --dir PATH"
-            ))
+            let making = format!("make {}", self.path.display());
+            match scratch::is_nowhere(cause.kind()) {
+                true => Failure::Unsupported(format!(
+                    "{making}: {cause}; name another directory: --dir PATH"
+                )),
+                false => Failure::of(&making, cause),
+            }
         })
     }
 }

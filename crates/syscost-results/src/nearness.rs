@@ -24,8 +24,8 @@ impl Nearness {
     /// Intel's family 6 has every Xeon: what tells families apart without a table of models is
     /// the sizes of a core's own caches, which differ between designs.
     pub fn of(one: &Machine, other: &Machine) -> Self {
-        let is_of_vendor = one.cpu_vendor == other.cpu_vendor;
-        let are_alike = own_caches(one).eq(own_caches(other));
+        let is_of_vendor = one.cpu_vendor.is_some() && one.cpu_vendor == other.cpu_vendor;
+        let are_alike = own_caches(one).next().is_some() && own_caches(one).eq(own_caches(other));
         let is_of_family = family(one).is_some() && family(one) == family(other);
         let is_model = one.cpu_signature == other.cpu_signature
             && one.cpu_model == other.cpu_model
@@ -34,9 +34,9 @@ impl Nearness {
             Nearness::Foreign
         } else if is_of_vendor && is_model && are_alike {
             Nearness::Model
-        } else if !is_of_vendor || one.cpu_vendor.is_none() {
+        } else if !is_of_vendor {
             Nearness::Architecture
-        } else if is_of_family && are_alike && own_caches(one).next().is_some() {
+        } else if is_of_family && are_alike {
             Nearness::Family
         } else {
             Nearness::Vendor

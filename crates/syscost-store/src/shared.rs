@@ -42,6 +42,22 @@ pub enum Unfit {
     /// A debug build measured.
     #[error("measured by a {0} build, whose own code is slow; measure with a release")]
     Build(String),
+    /// Its kernel is not Linux.
+    #[error("measured on {0}, which imitates Linux, so that no cost is Linux's")]
+    Imitated(&'static str),
+    /// Something made all its numbers wrong.
+    #[error("measured under a tracer, which each system call has to wait for")]
+    Traced,
+    /// Too few rows have a number that is worth it.
+    #[error(
+        "only {useful} of {all} rows have a precise number of use beside another machine's; measure at a quieter time"
+    )]
+    Few {
+        /// How many rows have.
+        useful: usize,
+        /// How many rows there are.
+        all: usize,
+    },
     /// The instructions were interpreted.
     #[error("measured on a processor that {0} emulates, so that no cost is a processor's")]
     Emulated(String),
@@ -88,17 +104,21 @@ pub enum SharedError {
     },
 }
 
-/// Returns what of a run its user shares, and the file of it. `is_known` tells the ids of the catalogue's
-/// benchmarks: what a user's own are called is his business.
+/// Returns what of a run its user shares, and the file of it. `is_known` tells rows of the shipped
+/// catalogue: what a user's own are called is his business.
 ///
 /// # Errors
 /// When the run cannot be a reference.
-pub fn share(run: &Run, is_known: impl Fn(&str) -> bool) -> Result<(Run, Vec<u8>), Unfit> {
+pub fn share(run: &Run, is_known: impl Fn(&Measurement) -> bool) -> Result<(Run, Vec<u8>), Unfit> {
     check(run)?;
     let shared = pruned(run, is_known);
     // No map of a run has keys that JSON cannot represent.
     let text = serde_json::to_vec(&shared).unwrap_or_default();
     let bytes = packed(&text);
+    let (useful, all) = (shared.measurements.len(), run.measurements.len());
+    if useful == 0 || 4 * useful < all {
+        return Err(Unfit::Few { useful, all });
+    }
     let is_large = shared.measurements.len() > MAX_ROWS
         || text.len() as u64 > MAX_UNPACKED
         || bytes.len() as u64 > MAX_PACKED;
@@ -114,7 +134,7 @@ pub fn share(run: &Run, is_known: impl Fn(&str) -> bool) -> Result<(Run, Vec<u8>
 /// If it cannot be read, is larger than it may be, or is not as [`share`] writes it.
 pub fn load_shared(
     path: &Path,
-    is_known: impl Fn(&str) -> bool,
+    is_known: impl Fn(&Measurement) -> bool,
 ) -> Result<(Run, Vec<u8>), SharedError> {
     let path = path.to_owned();
     let run = read_within(&path, MAX_PACKED, MAX_UNPACKED)?;
@@ -153,6 +173,12 @@ fn check(run: &Run) -> Result<(), Unfit> {
     if let (Some(true), Some(name)) = (machine.is_emulated(), machine.hypervisor.name()) {
         return Err(Unfit::Emulated(name.to_owned()));
     }
+    if let Some(name) = machine.imitation() {
+        return Err(Unfit::Imitated(name));
+    }
+    if run.warnings.iter().any(|one| one.code == "tracer") {
+        return Err(Unfit::Traced);
+    }
     if let Some(percent) = core_ours(&run.noise).filter(|percent| *percent < MIN_OURS) {
         return Err(Unfit::Shared(percent));
     }
@@ -174,8 +200,8 @@ fn is_useful(row: &Measurement) -> bool {
 
 /// The numbers and what distinguishes machines; no samples, and nothing that identifies a machine's
 /// owner: what is not named here stays with the user.
-fn pruned(run: &Run, is_known: impl Fn(&str) -> bool) -> Run {
-    let is_shared = |row: &&Measurement| is_useful(row) && is_known(&row.id);
+fn pruned(run: &Run, is_known: impl Fn(&Measurement) -> bool) -> Run {
+    let is_shared = |row: &&Measurement| is_useful(row) && is_known(row);
     let rows = run.measurements.iter().filter(is_shared);
     let mut shared = Run {
         schema_version: run.schema_version,

@@ -2,8 +2,8 @@
 //! takes a known number of core cycles, however fast the time counter ticks.
 //!
 //! avx-turbo reads the frequency this way. Two chains check each other: adds of registers (one
-//! cycle each) and multiplications (a whole number of cycles, three on x86-64). A core that runs one
-//! of them faster or slower than believed makes them disagree.
+//! cycle each) and multiplications (three on x86-64, where a core that runs one of them faster or slower
+//! than believed makes them disagree; a whole number elsewhere).
 
 use std::sync::OnceLock;
 
@@ -26,8 +26,7 @@ const PAIRS: usize = 8;
 pub struct CoreFrequency {
     /// From dependent adds, one cycle each.
     pub add_ghz: Option<f64>,
-    /// From dependent multiplications, of as many cycles as bring it nearest to that of the adds, out of
-    /// those that one takes on some core: three on x86-64, two to five on aarch64.
+    /// From dependent multiplications: of three cycles on x86-64, on aarch64 of two to five, by the core.
     pub mul_ghz: Option<f64>,
 }
 
@@ -46,26 +45,29 @@ impl CoreFrequency {
 /// How many additions of registers an addition of four floats takes at most: 2 to 8 on any core (Agner
 /// Fog, "Instruction tables"; Arm's optimisation guides), tens to hundreds where each instruction is interpreted,
 /// since rounding and exceptions of each of the four are computed.
-const MAX_FLOAT_ADD_CYCLES: u64 = 16;
+const MAX_FLOAT_ADD_CYCLES: f64 = 16.0;
 
 /// Whether this process's instructions are interpreted, as an emulator does that may say nothing of
 /// itself. Tried once a process, in a ms.
 pub fn is_interpreted() -> bool {
     static IS_INTERPRETED: OnceLock<bool> = OnceLock::new();
-    *IS_INTERPRETED.get_or_init(|| {
-        // The shortest, because an interrupt only ever adds; long enough for an emulator to have
-        // translated the loop.
-        let iterations = |chain: &Chain| 10 * BURST_CYCLES / chain.cycles_per_iteration;
-        let [register, floats] = [arch::add_chain(), arch::float_chain()].map(|chain| {
-            let bursts = (0..PAIRS).map(|_| {
-                let begun = os::monotonic_raw_ns();
-                (chain.run)(iterations(&chain));
-                os::monotonic_raw_ns() - begun
-            });
-            bursts.min()
+    *IS_INTERPRETED.get_or_init(|| in_adds(arch::float_chain()) > MAX_FLOAT_ADD_CYCLES)
+}
+
+/// How many additions of registers one instruction of this chain takes.
+fn in_adds(chain: Chain) -> f64 {
+    // The shortest, because an interrupt only ever adds; long enough for an emulator to have
+    // translated the loop.
+    let [adds, chain] = [arch::add_chain(), chain].map(|chain| {
+        let iterations = 10 * BURST_CYCLES / chain.cycles_per_iteration;
+        let bursts = (0..PAIRS).map(|_| {
+            let begun = os::monotonic_raw_ns();
+            (chain.run)(iterations);
+            os::monotonic_raw_ns() - begun
         });
-        floats > register.map(|ns| MAX_FLOAT_ADD_CYCLES * ns)
-    })
+        bursts.min().unwrap_or_default() as f64
+    });
+    chain / adds
 }
 
 /// Measures the frequency of the core this runs on. About 120 µs at 3 GHz; longer where the clock's
@@ -78,17 +80,22 @@ pub fn core_frequency(clock: &Clock) -> CoreFrequency {
         chains.iter_mut().for_each(Bursts::take_pair);
     }
     let [add_ghz, per_multiplication] = chains.map(|bursts| bursts.ghz());
-    let mul_ghz = add_ghz.zip(per_multiplication);
     CoreFrequency {
         add_ghz,
-        mul_ghz: mul_ghz.map(|(add, mul)| mul * multiply_cycles(add / mul)),
+        mul_ghz: per_multiplication.map(|ghz| ghz * multiply_cycles()),
     }
 }
 
-/// The number of cycles that a multiplication takes on some core which is nearest to this one.
-fn multiply_cycles(seen: f64) -> f64 {
+/// How many cycles a multiplication takes: the number that some core has which is nearest to this one's. Chosen
+/// once a process, or any two frequencies would agree now and then.
+fn multiply_cycles() -> f64 {
+    static CYCLES: OnceLock<f64> = OnceLock::new();
+    *CYCLES.get_or_init(|| nearest(in_adds(arch::multiply_chain())))
+}
+
+fn nearest(cycles: f64) -> f64 {
     let (least, most) = arch::MULTIPLY_CYCLES.into_inner();
-    seen.round().clamp(f64::from(least), f64::from(most))
+    cycles.round().clamp(f64::from(least), f64::from(most))
 }
 
 /// The core's frequency at a moment of its course.
@@ -186,12 +193,12 @@ mod tests {
 
     #[test]
     fn a_multiplication_takes_a_whole_number_of_cycles_that_some_core_has() {
-        let nearest = [0.5, 2.9, 3.1, 9.0].map(multiply_cycles);
+        let found = [0.5, 2.9, 3.1, 9.0].map(nearest);
         let expected = match cfg!(target_arch = "x86_64") {
             true => [3.0; 4],
             false => [2.0, 3.0, 3.0, 5.0],
         };
-        assert_eq!(nearest, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -87,6 +87,19 @@ fn tests(printed: &[u8], end: &str) -> Vec<String> {
     tests.collect()
 }
 
+/// Whether each program of tests that began said in the end what came of it, and any began.
+fn are_whole(printed: &[u8]) -> bool {
+    let printed = String::from_utf8_lossy(printed);
+    let lines = |begin| {
+        printed
+            .lines()
+            .filter(|line| line.starts_with(begin))
+            .count()
+    };
+    let begun = lines("running ");
+    begun > 0 && begun == lines("test result: ")
+}
+
 /// What a step shows.
 struct Seen<'a> {
     step: &'a Step,
@@ -123,7 +136,7 @@ impl Seen<'_> {
                 for name in tests(&taken.out, "FAILED") {
                     self.add(name, "fail", "");
                 }
-                Some(())
+                are_whole(&taken.out).then_some(())
             }
             None => Some(()),
         };
@@ -319,6 +332,13 @@ mod tests {
         let printed = b"test a::b ... ok\ntest c ... printed\nFAILED\ntest d ... said: FAILED\ntest e ... ignored\n";
         assert_eq!(tests(printed, "ok"), ["a::b"]);
         assert_eq!(tests(printed, "FAILED"), ["d"]);
+        assert!(!are_whole(b"sh: /tests/0: not found"));
+        assert!(!are_whole(
+            b"running 2 tests\ntest a ... ok\nSegmentation fault"
+        ));
+        assert!(are_whole(
+            b"running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed"
+        ));
     }
 
     #[test]

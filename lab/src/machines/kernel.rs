@@ -1,11 +1,12 @@
 //! The kernels that machines boot: of a package, or built of one with the source.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use glob::glob;
 
 use super::list::{Arch, Machine};
@@ -19,7 +20,7 @@ pub(super) fn of(machine: &Machine, packages: &Packages) -> Result<PathBuf> {
     let [suite, package] = &machine.kernel;
     let folder = packages.unpacked(suite, machine.arch, package)?;
     if let Some(archive) = first(&folder, "usr/src/linux-source-*.tar.xz")? {
-        let built = folder.join(format!("kernel-{}k", machine.pages));
+        let built = folder.join(format!("kernel-{:016x}", hash(&configuration(machine))));
         if !built.exists() {
             let tree = folder.join("tree");
             let image = build(machine, &archive, &tree).context("building a kernel")?;
@@ -43,6 +44,16 @@ fn first(folder: &Path, pattern: &str) -> Result<Option<PathBuf>> {
     Ok(glob(&pattern)?.flatten().next())
 }
 
+fn configuration(machine: &Machine) -> String {
+    format!("{CONFIGURATION}CONFIG_ARM64_{}K_PAGES=y\n", machine.pages)
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Builds the kernel of an archived source for an Arm machine, with pages of its size, in this folder.
 fn build(machine: &Machine, archive: &Path, tree: &Path) -> Result<PathBuf> {
     if machine.arch != Arch::Arm {
@@ -62,12 +73,20 @@ fn build(machine: &Machine, archive: &Path, tree: &Path) -> Result<PathBuf> {
         run(make.args(targets).current_dir(tree))
     };
     make(&["tinyconfig"])?;
-    let configuration = tree.join(".config");
-    let smallest = fs::read_to_string(&configuration).context("reading a configuration")?;
-    let pages = format!("CONFIG_ARM64_{}K_PAGES=y\n", machine.pages);
-    fs::write(&configuration, smallest + CONFIGURATION + &pages)
-        .context("writing a configuration")?;
+    let path = tree.join(".config");
+    let read = || fs::read_to_string(&path).context("reading a configuration");
+    let wanted = configuration(machine);
+    fs::write(&path, read()? + &wanted).context("writing a configuration")?;
     make(&["olddefconfig"])?;
+    // What depends on something else is left out in silence.
+    let made = read()?;
+    let is_missing = |line: &&str| !made.lines().any(|one| one == *line);
+    let missing: Vec<&str> = wanted.lines().filter(is_missing).collect();
+    ensure!(
+        missing.is_empty(),
+        "this kernel has not: {}",
+        missing.join(" ")
+    );
     let cpus = thread::available_parallelism().map_or(1, Into::into);
     make(&["-j", &cpus.to_string(), "Image"])?;
     Ok(tree.join("arch/arm64/boot/Image"))

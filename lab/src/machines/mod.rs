@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     quick: bool,
     /// Write what came of all machines to docs/platforms.md and the README
-    #[arg(long, conflicts_with_all = ["quick", "words"])]
+    #[arg(long, conflicts_with_all = ["quick", "words", "program", "arm_program"])]
     record: bool,
     /// How many times longer than listed a machine may take, and the run in it
     #[arg(long, default_value_t = 1.0)]

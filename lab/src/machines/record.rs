@@ -60,7 +60,7 @@ impl<'a> Record<'a> {
     pub(super) fn write(&self, took: Duration) -> Result<()> {
         let qemu = run(Command::new("qemu-system-x86_64").arg("--version"))?;
         let qemu = qemu.split_whitespace().nth(3).unwrap_or_default();
-        let commit = run(Command::new("git").args(["rev-parse", "--short", "HEAD"]))?;
+        let commit = run(Command::new("git").args(["describe", "--always", "--dirty"]))?;
         let when = format!(
             "{}, commit {}, qemu {qemu}, {:.0} minutes",
             Zoned::now().date(),

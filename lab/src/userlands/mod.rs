@@ -146,10 +146,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             continue;
         }
         let begun = Instant::now();
-        let ran = bench.run(land).with_context(|| land.name.clone())?;
+        let ran = match bench.run(land) {
+            Ok(ran) => ran,
+            Err(error) if index == 0 => return Err(error.context(land.name.clone())),
+            Err(error) => {
+                println!("| {} | {error:#} |", land.name);
+                complaints.push(format!("{}: {error:#}", land.name));
+                continue;
+            }
+        };
         let found: BTreeSet<&String> = ran.found.difference(&here).collect();
         let expected: Vec<&Expected> = list.expected.iter().filter(|one| one.is_of(land)).collect();
-        let mut wrong = Vec::new();
+        let mut wrong = ran.broken.clone();
         if index > 0 {
             let is_new = |what: &&&String| !expected.iter().any(|one| fits(&one.found, what));
             let is_met = |one: &Expected| found.iter().any(|what| fits(&one.found, what));
@@ -169,6 +177,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         );
         complaints.extend(wrong.iter().map(|what| format!("{}: {what}", land.name)));
         if index == 0 {
+            ensure!(
+                ran.ends.iter().all(|end| end == "ok"),
+                "nothing can be held against this machine, where a step fails"
+            );
             here = ran.found;
         }
     }
@@ -186,6 +198,8 @@ struct Ran {
     /// How many rows have a number, of all.
     measured: String,
     found: BTreeSet<String>,
+    /// What goes well in no user land.
+    broken: Vec<String>,
 }
 
 struct Bench<'a> {
@@ -280,6 +294,7 @@ fn judged(list: &List, printed: &Path) -> Result<Ran> {
         ends: Vec::new(),
         measured: String::new(),
         found: BTreeSet::new(),
+        broken: Vec::new(),
     };
     for step in list.steps.keys() {
         let read = |end: &str| fs::read(printed.join(format!("{step}.{end}")));
@@ -299,10 +314,13 @@ fn judged(list: &List, printed: &Path) -> Result<Ran> {
             }
         });
         if err.contains("panicked") {
-            find(format!("panicked: {err}"));
+            ran.broken.push(format!("{step}: panicked: {err}"));
         }
         let out = read("out")?;
         let Ok(value) = serde_json::from_slice::<Value>(&out) else {
+            if code.trim() == "0" && step != "show" {
+                ran.broken.push(format!("{step}: no document"));
+            }
             continue;
         };
         for benchmark in value.as_array().into_iter().flatten() {
@@ -322,7 +340,9 @@ fn judged(list: &List, printed: &Path) -> Result<Ran> {
             }
         }
         if let Ok(run) = document::read(&out) {
-            violations(&run, &CATALOGUE).into_iter().for_each(&mut find);
+            let inconsistent = violations(&run, &CATALOGUE).into_iter();
+            ran.broken
+                .extend(inconsistent.map(|what| format!("{step}: {what}")));
             let rows = &run.measurements;
             let ok = rows.iter().filter(|row| row.status == Status::Ok);
             ran.measured = format!("{} of {}", ok.count(), rows.len());

@@ -166,7 +166,7 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
 }
 
 /// Ends the run in a directory, if there is one, and removes it.
-const END: &str = r#"pid=$(cat "$0/pid") && [ "/proc/$pid/exe" -ef "$0/syscost" ] && kill "$pid" && sleep 2; rm -rf "$0""#;
+const END: &str = r#"pid=$(cat "$0/pid") && grep -qF "$0/" "/proc/$pid/cmdline" && kill "$pid" && sleep 2; rm -rf "$0""#;
 
 /// The playbook that ends the runs in these directories, by host, and removes them.
 fn removal(folders: &BTreeMap<&NodeName, &str>) -> String {

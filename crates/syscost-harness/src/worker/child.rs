@@ -154,6 +154,11 @@ impl Worker {
     /// itself it waits for immediately, once it has the CPU: only checks count at which it sleeps.
     fn lost_child(&mut self) -> Option<String> {
         let worker = self.child.id();
+        // Most looks end here, at one file.
+        if !process::is_asleep(worker) {
+            self.killed.clear();
+            return None;
+        }
         // In this order: whoever sleeps then was not about to wait for them.
         let killed = process::killed_children(worker);
         if !process::is_asleep(worker) {

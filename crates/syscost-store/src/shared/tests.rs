@@ -132,7 +132,7 @@ fn planted(run: &Value, place: &str) -> Option<Run> {
 
 const SECRET: &str = "alice-and-her-secret";
 
-fn known(_: &str) -> bool {
+fn known(_: &Measurement) -> bool {
     true
 }
 
@@ -222,7 +222,25 @@ fn what_is_unfit_is_refused_with_the_reason() {
         why(&|run| run.noise = vec![noise(49.0), noise(52.0)]),
         "fit"
     );
+    let gvisor = "Linux version 4.19.0-gvisor #1 SMP";
+    let imitated = why(&|run| run.machine.kernel_version = Some(gvisor.to_owned()));
+    assert!(imitated.contains("gVisor, which imitates"), "{imitated}");
+    let tracer = syscost_results::run::Warning {
+        code: "tracer".to_owned(),
+        message: String::new(),
+        advice: String::new(),
+    };
+    let traced = why(&|run| run.warnings = vec![tracer.clone()]);
+    assert!(traced.contains("under a tracer"), "{traced}");
     let row = fixture::valued("syscall.null", 100.0);
+    let withheld = |run: &mut Run| {
+        run.measurements = vec![row.clone(); 5];
+        run.measurements[1..]
+            .iter_mut()
+            .for_each(|row| row.status = Status::Withheld);
+    };
+    let few = why(&withheld);
+    assert!(few.contains("only 1 of 5 rows"), "{few}");
     let large = why(&|run| run.measurements = vec![row.clone(); MAX_ROWS + 1]);
     assert!(large.contains("larger than any run"), "{large}");
     let long = why(&|run| run.measurements[0].title = "a".repeat(9 << 20));
@@ -239,7 +257,7 @@ fn a_row_that_is_of_no_use_elsewhere_stays_here() {
         fixture::valued("fs.read{dir=alice,size=4K}", 100.0),
         fixture::valued("alice.own", 100.0),
     ]);
-    let (shared, _) = share(&run, |id| !id.starts_with("alice")).expect("it is fit");
+    let (shared, _) = share(&run, |row| !row.id.starts_with("alice")).expect("it is fit");
     let names: Vec<&str> = shared.measurements.iter().map(|row| &*row.name).collect();
     assert_eq!(names, ["syscall.null"]);
 }
@@ -250,7 +268,7 @@ fn a_strangers_file_is_taken_as_it_is_shared_and_within_its_limits() {
     let path = folder.path().join("shared.json.gz");
     let read = |bytes: &[u8]| {
         std::fs::write(&path, bytes).expect("written");
-        load_shared(&path, |id| id == "syscall.null")
+        load_shared(&path, |row| row.id == "syscall.null")
     };
     let refused = |bytes: &[u8]| read(bytes).expect_err("refused").to_string();
     let of = |change: &dyn Fn(&mut Run)| {
@@ -263,7 +281,7 @@ fn a_strangers_file_is_taken_as_it_is_shared_and_within_its_limits() {
     for tells in [
         of(&|run| run.machine.hostname = "alice".to_owned()),
         of(&|run| run.measurements[0].reason = Some("alice".to_owned())),
-        of(&|run| run.measurements = vec![fixture::valued("alice.own", 100.0)]),
+        of(&|run| run.measurements.push(fixture::valued("alice.own", 100.0))),
     ] {
         let why = refused(&tells);
         assert!(why.contains("tells more"), "{why}");

@@ -24,6 +24,7 @@ use crate::{SystemError, os};
 
 pub use filled::filled;
 pub use folder::Folder;
+pub use place::is_nowhere;
 pub use record::sweep;
 pub use tree::{Tree, sweep_in, tree_in};
 

@@ -11,6 +11,17 @@ use crate::{SystemError, Unsupported, os};
 /// ends a worker, so two in a row are rare.
 pub(super) const MAX_TRIES: u32 = 100;
 
+/// Whether there is no place to write here at all, rather than something that went wrong with one.
+pub fn is_nowhere(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+    )
+}
+
 /// This user's folder, created if necessary.
 pub(super) fn folder() -> Result<PathBuf, SystemError> {
     folder_at(folder_path())
@@ -18,7 +29,11 @@ pub(super) fn folder() -> Result<PathBuf, SystemError> {
 
 fn folder_at(path: PathBuf) -> Result<PathBuf, SystemError> {
     let failed = |cause: io::Error| {
-        let cause = Unsupported::new(format!("{cause}; set TMPDIR to a folder of your own"));
+        let advice = format!("{cause}; set TMPDIR to a folder of your own");
+        let cause = match is_nowhere(cause.kind()) {
+            true => Unsupported::new(advice).into(),
+            false => io::Error::new(cause.kind(), advice),
+        };
         SystemError::new("mkdir", path.display().to_string(), cause)
     };
     let parent = path.parent().unwrap_or(&path);

@@ -2,13 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::folder::Folder;
 use super::record::{Record, Thing};
-use super::{Leftover, is_own_folder};
+use super::{Leftover, is_nowhere, is_own_folder};
 use crate::{SystemError, Unsupported, os};
 
 /// The file that marks a folder as ours: locked while the folder's creator or a forked copy of it lives.
@@ -51,11 +51,9 @@ pub fn tree_in(parent: &Path) -> Result<Tree, SystemError> {
     let folder = held.make(name).map_err(|cause| {
         record.forget();
         // What may be written nowhere in it is of no use to whoever measures.
-        let cause = match cause.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                Unsupported::new(cause.to_string()).into()
-            }
-            _ => cause,
+        let cause = match is_nowhere(cause.kind()) {
+            true => Unsupported::new(cause.to_string()).into(),
+            false => cause,
         };
         failed("mkdir", &path)(cause)
     })?;

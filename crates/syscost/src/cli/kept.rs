@@ -91,7 +91,7 @@ pub struct ReportArguments {
     pub anonymous: bool,
     /// With --anonymous: write no page but this run's numbers and machine, to be sent as a reference. They are a packed
     /// document (`.gz`) of a full or careful run of all rows
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "history", "samples"])]
+    #[arg(long, value_name = "FILE", requires = "anonymous", conflicts_with_all = ["output", "history", "samples"])]
     pub share: Option<PathBuf>,
 }
 

@@ -23,13 +23,8 @@ use crate::{Failed, files, kept};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
-    match &arguments.share {
-        Some(file) if arguments.anonymous => return share(&arguments.runs, file),
-        Some(_) => {
-            let words = "--share is for strangers: give --anonymous as well";
-            return Err(Failed::Usage(words.to_owned()).into());
-        }
-        None => {}
+    if let Some(file) = &arguments.share {
+        return share(&arguments.runs, file);
     }
     files::check_writable(&arguments.output)?;
     files::check_ending(&arguments.output, &["html", "htm"], "a page")?;
@@ -82,8 +77,7 @@ fn share(names: &[String], file: &Path) -> Result<u8> {
         return Err(Failed::Usage("--share takes one run; share each by itself".to_owned()).into());
     };
     let run = kept::run(name)?;
-    let is_known = |id: &str| CATALOGUE.find(id).is_some();
-    let (shared, bytes) = syscost_store::share(&run, is_known)
+    let (shared, bytes) = syscost_store::share(&run, |row| CATALOGUE.ships(row))
         .map_err(|unfit| Failed::Usage(format!("{name} cannot be a reference: {unfit}")))?;
     files::write(file, &bytes)?;
     note!(

@@ -95,7 +95,7 @@ struct PositiveControlResult {
     ci95_low: Option<f64>,
     ci95_high: Option<f64>,
     bias_percent: Option<f64>,
-    /// How often it was measured; the last time counts.
+    /// How often it was measured.
     attempts: u32,
     /// Skipped if interference may be the only reason for a miss, or if no frequency was
     /// known by which to count cycles.
@@ -134,8 +134,12 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
             arguments.time_limit,
         )?) {
             if let Some(one) = positives.iter_mut().find(|one| one.name == again.name) {
-                let attempts = one.attempts + 1;
-                *one = PositiveControlResult { attempts, ..again };
+                one.attempts += 1;
+                // What failed without an excuse has failed unless it passes.
+                if again.outcome == Outcome::Pass || one.outcome == Outcome::Skip {
+                    let attempts = one.attempts;
+                    *one = PositiveControlResult { attempts, ..again };
+                }
             }
         }
     }
@@ -398,7 +402,7 @@ fn seen(positive: &PositiveControlResult) -> String {
     let reason: String = reason.collect();
     let again = match positive.attempts {
         1 => String::new(),
-        attempts => format!(" in attempt {attempts}"),
+        attempts => format!(" in {attempts} attempts"),
     };
     format!("measured {measured:.3} [{low:.3}, {high:.3}], bias {bias:+.2} %{again}{reason}")
 }

@@ -214,8 +214,7 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
         false => selectors(&studies, arguments.far.peer.is_some(), &here),
     };
     if selectors.is_empty() && !is_resumed {
-        let what =
-            "these studies name no rows but those of a far end: --peer HOST --token-file FILE";
+        let what = "no row of these studies can be measured here: those of a far end need --peer HOST --token-file FILE, those of several CPUs more than may be used";
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let budget = arguments

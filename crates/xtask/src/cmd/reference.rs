@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         !name.is_empty() && name.chars().all(is_of_name),
         "`{name}` must be lower-case letters, digits and hyphens"
     );
-    let (run, packed) = load_shared(file, |id| CATALOGUE.find(id).is_some())?;
+    let (run, packed) = load_shared(file, |row| CATALOGUE.ships(row))?;
     let path = workspace::root().join(LIST);
     let list = workspace::read(&path)?;
     if !list.contains(&format!("\"{name}\": ")) {
