@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{Ended, Ending, Json, Program, row};
+use crate::common::{Ended, Ending, Json, Program, or_skip, row};
 
 /// Runs `time` with these arguments, each as it is.
 fn time(program: &Program, arguments: &[&str]) -> Ended {
@@ -262,9 +262,7 @@ fn what_others_started_is_let_alone() {
          (exec $syscost time --no-save --budget 5 --runs 1 --setup 'sleep {mark} & echo $! > step' true) >/dev/null; code=$?; \
          kill -0 $before && kill $before $(cat step) && echo both, $code"
     );
-    let Some(ended) = program.script(&["sh", "-c"], &text) else {
-        return;
-    };
+    let ended = or_skip!(program.script(&["sh", "-c"], &text));
     assert_eq!(ended.out.trim(), "both, 0", "{}", ended.err);
     let text = format!(
         "sleep {mark} >/dev/null 2>&1 & exec $syscost time --no-save --budget 5 --runs 1 true"
