@@ -227,7 +227,10 @@ const ANOTHERS_CPUS: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
 #[ignore = "machine suite"]
 fn a_cpu_that_the_list_of_those_online_lacks_is_still_ones_own() {
     let script = format!("{ANOTHERS_CPUS} $run");
-    let run = or_skip!(run(&script, "syscall.umask 'ipc.round_trip{via=pipe,size=1}'"));
+    let run = or_skip!(run(
+        &script,
+        "syscall.umask 'ipc.round_trip{via=pipe,size=1}'"
+    ));
     all_have_numbers(&run);
     assert_eq!(run["machine"]["cpus_allowed"], 1);
     let program = Program::new();
