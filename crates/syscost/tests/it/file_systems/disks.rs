@@ -11,14 +11,16 @@ use std::thread;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use tempfile::TempDir;
 
+use syscost_params::Value;
+
 use crate::common::or_skip;
 use crate::tool::{Failure, require, run, turn, unless_required};
 
 /// The variable that says that this machine can mount file systems on loop devices.
 const GRANTED: &str = "SYSCOST_REQUIRE_MOUNTS";
 
-/// A kind of file system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A kind of file system, by its name in mountinfo, which is also its label in these tests.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Ext4,
     Xfs,
@@ -26,27 +28,6 @@ pub(crate) enum Kind {
     Tmpfs,
     /// Its upper layer is on the file system of the temporary directory.
     Overlay,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Kind; 5] = [
-        Kind::Ext4,
-        Kind::Xfs,
-        Kind::Btrfs,
-        Kind::Tmpfs,
-        Kind::Overlay,
-    ];
-
-    /// Its name in mountinfo, which is also its label in these tests.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Ext4 => "ext4",
-            Kind::Xfs => "xfs",
-            Kind::Btrfs => "btrfs",
-            Kind::Tmpfs => "tmpfs",
-            Kind::Overlay => "overlay",
-        }
-    }
 }
 
 /// A mounted file system, unmounted on drop.
