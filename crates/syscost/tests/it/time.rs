@@ -1,7 +1,5 @@
 //! Commands of the user's own: what is refused before it is measured, what is counted, and what is compared.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use crate::common::{Ended, Ending, Json, Program, or_skip, row};
@@ -23,6 +21,17 @@ fn evidence<'r>(row: &'r Value, claim: &str) -> &'r Value {
     let mut all = row["evidence"].list().iter();
     let found = all.find(|one| one["claim"] == claim);
     found.unwrap_or_else(|| panic!("no {claim}: {row:#}"))
+}
+
+/// The processes in whose command line this mark of a test is, and that line.
+fn running(mark: &str) -> Vec<(i32, String)> {
+    let processes = std::fs::read_dir("/proc").expect("readable").flatten();
+    let all = processes.filter_map(|one| {
+        let id = one.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(one.path().join("cmdline")).ok()?;
+        Some((id, String::from_utf8_lossy(&line).into_owned()))
+    });
+    all.filter(|(_, line)| line.contains(mark)).collect()
 }
 
 #[test]
@@ -271,22 +280,9 @@ fn what_others_started_is_let_alone() {
         .script(&["sh", "-c"], &text)
         .expect("the shell is there");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let is_it = |path: &Path| {
-        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(&mark)
-    };
-    let processes = std::fs::read_dir("/proc").expect("readable").flatten();
-    let left: Vec<_> = processes
-        .map(|one| one.path())
-        .filter(|path| is_it(path))
-        .collect();
+    let left = running(&mark);
     assert_eq!(left.len(), 1, "it still runs, and is this test's: {left:?}");
-    let id = left[0]
-        .file_name()
-        .and_then(|name| name.to_str()?.parse().ok());
-    let id = id
-        .and_then(rustix::process::Pid::from_raw)
-        .expect("a process");
+    let id = rustix::process::Pid::from_raw(left[0].0).expect("a process");
     rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it is ours");
 }
 
@@ -303,19 +299,8 @@ fn ctrl_c_ends_a_command_and_what_it_started() {
         .stdout(std::process::Stdio::null())
         .spawn();
     let child = child.expect("started");
-    let line_has = |path: &Path| {
-        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).starts_with("sleep")
-            && String::from_utf8_lossy(&line).contains(&mark)
-    };
-    let sleeping = || {
-        let processes = std::fs::read_dir("/proc").expect("readable").flatten();
-        processes
-            .map(|one| one.path())
-            .filter(|path| line_has(path))
-            .count()
-    };
-    while sleeping() < 2 {
+    let sleeps = |(_, line): &(i32, String)| line.starts_with("sleep");
+    while running(&mark).into_iter().filter(sleeps).count() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let id = rustix::process::Pid::from_child(&child);
@@ -327,7 +312,7 @@ fn ctrl_c_ends_a_command_and_what_it_started() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    assert_eq!(sleeping(), 0);
+    assert_eq!(running(&mark), []);
 }
 
 #[test]
@@ -343,15 +328,7 @@ fn nothing_is_left_running_or_in_files() {
         ],
     )
     .says(2, "--time-limit");
-    let is_it = |path: &Path| {
-        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(&mark)
-    };
-    let processes = std::fs::read_dir("/proc").expect("readable").flatten();
-    let left: Vec<_> = processes
-        .map(|one| one.path())
-        .filter(|path| is_it(path))
-        .collect();
+    let left = running(&mark);
     assert!(left.is_empty(), "{left:?}");
     let left = std::fs::read_dir(program.temporary());
     assert_eq!(left.map_or(0, |entries| entries.count()), 0);
