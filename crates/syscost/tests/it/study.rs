@@ -154,7 +154,7 @@ fn showing_a_study_tries_no_row() {
     // Only a trial of the row would find out that it counts no such thing.
     let (program, path) = with_study(&with_claim("zebra"));
     let shown = program.run(&format!("study {path}")).succeeded();
-    assert!(shown.out.contains("getppid"));
+    shown.prints("getppid");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
         "{verdict}"
     );
     let again = program.run("study report");
-    assert!(again.out.contains("as published, here"));
+    again.prints("as published, here");
     let page = program.folder().join("page.html").display().to_string();
     program.run(&format!("report latest -o {page}")).succeeded();
     let page = fs::read_to_string(page).expect("the page");

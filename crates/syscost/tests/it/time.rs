@@ -168,7 +168,7 @@ fn values_take_the_place_of_names_and_results_are_in_hyperfines_form() {
         .concat(),
     );
     let printed = ended.ran();
-    assert!(printed.out.contains("echo b{ 2"), "{}", printed.out);
+    printed.prints("echo b{ 2");
     let text = std::fs::read_to_string(&json).expect("written");
     let written: Value = serde_json::from_str(&text).expect("JSON");
     let results = written["results"].list();
@@ -193,26 +193,18 @@ fn commands_of_a_run_are_compared_and_read_as_other_rows_are() {
         "-n", "little", "-n", "much", "--runs", "8", "--tag", "loops", little, much,
     ];
     let printed = time(&program, &arguments).ran();
-    assert!(
-        printed.out.contains("slower: much takes"),
-        "{}",
-        printed.out
-    );
+    printed.prints("slower: much takes");
     let gated = time(
         &program,
         &[&arguments[..], &["--fail-on", "worse:20%"]].concat(),
     );
     assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
     let shown = program.run("show loops command").succeeded();
-    assert!(shown.out.contains("command=much"), "{}", shown.out);
+    shown.prints("command=much");
     let csv = program.run("export loops --format csv").succeeded();
-    assert!(
-        csv.out.contains("command.memory{command=little}"),
-        "{}",
-        csv.out
-    );
+    csv.prints("command.memory{command=little}");
     let explained = program.run("explain command.cpu").succeeded();
-    assert!(explained.out.contains("CPU time"), "{}", explained.out);
+    explained.prints("CPU time");
 }
 
 #[test]

@@ -215,6 +215,17 @@ impl Ended {
         self
     }
 
+    /// Asserts that it says these words on standard output.
+    #[track_caller]
+    pub(crate) fn prints(&self, words: &str) {
+        assert!(
+            self.out.contains(words),
+            "no `{words}`: {}{}",
+            self.out,
+            self.err
+        );
+    }
+
     /// The document on its standard output.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
