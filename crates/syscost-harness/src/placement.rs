@@ -146,13 +146,11 @@ impl Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn the_same_cpu_is_always_there_and_partners_stand_where_they_are_named() {
-        let Ok(allowed) = syscost_sys::cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+        let allowed = or_skip!(syscost_sys::cpu::allowed(), "no affinity here");
         let own = allowed[0];
         match Placement::Distinct.cpus(own, &allowed) {
             Ok(mut others) => {

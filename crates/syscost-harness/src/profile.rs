@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use syscost_params::Value;
 use syscost_stats::looks::{self, StopRule};
 
 /// The budget of the standard and full profiles: per row, and the minimum and maximum for all of
@@ -21,7 +22,7 @@ pub(crate) const REPEATS: u32 = 3;
 pub(crate) const EXPENSIVE_LOOKS: [u32; 1] = [6];
 
 /// How much a run takes, from the shortest. Each profile has the rows of those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Profile {
     /// The rows that people look at first. Six rounds, the minimum for an exact 95 % interval, up
     /// to fifty-one where that makes the interval narrow enough; seconds.
@@ -37,29 +38,6 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// All profiles, shortest first.
-    pub const ALL: [Profile; 4] = [
-        Profile::Quick,
-        Profile::Standard,
-        Profile::Full,
-        Profile::Careful,
-    ];
-
-    /// The name used on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Profile::Quick => "quick",
-            Profile::Standard => "standard",
-            Profile::Full => "full",
-            Profile::Careful => "careful",
-        }
-    }
-
-    /// The profile of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|profile| profile.name() == name)
-    }
-
     /// The time budget of a run of this many rows when none is given. The run ends by then,
     /// even if something is missing.
     pub fn budget(self, rows: usize) -> Duration {

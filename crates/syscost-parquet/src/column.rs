@@ -15,6 +15,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
+use syscost_report::export::{ExportError, started_us};
 
 /// The values of a column; `None` is null.
 #[derive(Debug)]
@@ -36,16 +37,101 @@ pub(super) enum Values {
 /// Columns of equal length with their names.
 pub(super) type Table = Vec<(&'static str, Values)>;
 
-impl Values {
-    /// A column of texts.
-    pub(super) fn text(texts: impl Iterator<Item = Option<String>>) -> Self {
-        Values::Text(
-            texts
-                .map(|text| text.map(|text| text.into_bytes().into()))
-                .collect(),
-        )
+/// The columns of a table with these lines, added one after the other: each by a function of a line.
+pub(super) struct Columns<'l, L> {
+    lines: &'l [L],
+    run: fn(&L) -> &str,
+    table: Result<Table, ExportError>,
+}
+
+impl<'l, L> Columns<'l, L> {
+    /// None yet. A line is of this run, which errors name.
+    pub(super) fn of(lines: &'l [L], run: fn(&L) -> &str) -> Self {
+        let table = Ok(Vec::new());
+        Self { lines, run, table }
     }
 
+    /// All of them.
+    ///
+    /// # Errors
+    /// A value that its column cannot hold.
+    pub(super) fn table(self) -> Result<Table, ExportError> {
+        self.table
+    }
+
+    pub(super) fn text(self, name: &'static str, of: impl Fn(&L) -> Option<String>) -> Self {
+        self.shared_text(name, |line| of(line).map(|text| text.into_bytes().into()))
+    }
+
+    /// Texts of which several lines may have the same bytes.
+    pub(super) fn shared_text(
+        self,
+        name: &'static str,
+        of: impl Fn(&L) -> Option<ByteArray>,
+    ) -> Self {
+        self.column(name, Values::Text, |line| Ok(of(line)))
+    }
+
+    pub(super) fn double(self, name: &'static str, of: impl Fn(&L) -> Option<f64>) -> Self {
+        self.column(name, Values::Double, |line| Ok(of(line)))
+    }
+
+    pub(super) fn bool(self, name: &'static str, of: impl Fn(&L) -> Option<bool>) -> Self {
+        self.column(name, Values::Bool, |line| Ok(of(line)))
+    }
+
+    pub(super) fn int(self, name: &'static str, of: impl Fn(&L) -> Option<u32>) -> Self {
+        let run = self.run;
+        self.column(name, Values::Int, |line| {
+            fitting(run(line), name, of(line).map(u64::from))
+        })
+    }
+
+    pub(super) fn long(self, name: &'static str, of: impl Fn(&L) -> Option<u64>) -> Self {
+        let run = self.run;
+        self.column(name, Values::Long, |line| {
+            fitting(run(line), name, of(line))
+        })
+    }
+
+    pub(super) fn time(self, name: &'static str, of: impl Fn(&L) -> String) -> Self {
+        let run = self.run;
+        self.column(name, Values::Time, |line| {
+            started_us(run(line), &of(line)).map(Some)
+        })
+    }
+
+    fn column<T>(
+        mut self,
+        name: &'static str,
+        kind: fn(Vec<Option<T>>) -> Values,
+        of: impl Fn(&L) -> Result<Option<T>, ExportError>,
+    ) -> Self {
+        self.table = self.table.and_then(|mut table| {
+            let values: Result<_, ExportError> = self.lines.iter().map(of).collect();
+            table.push((name, kind(values?)));
+            Ok(table)
+        });
+        self
+    }
+}
+
+/// A number converted to a column's signed type.
+fn fitting<T: TryFrom<u64>>(
+    run: &str,
+    column: &'static str,
+    value: Option<u64>,
+) -> Result<Option<T>, ExportError> {
+    let too_large = |value| ExportError::TooLarge {
+        run: run.to_owned(),
+        column,
+        value,
+    };
+    let fit = |value| T::try_from(value).map_err(|_| too_large(value));
+    value.map(fit).transpose()
+}
+
+impl Values {
     /// Adds the values of a column of the same type; of another type none.
     pub(super) fn append(&mut self, more: Values) {
         match (self, more) {

@@ -9,10 +9,10 @@ mod tests;
 
 use std::io::Write;
 
-use column::{Table, TableWriter, Values};
+use column::{Columns, Table, TableWriter};
 use parquet::errors::ParquetError;
 use serde::Serialize;
-use syscost_report::export::{COLUMNS, ExportError, Record, Value, started_us};
+use syscost_report::export::{COLUMNS, ExportError, Record, Value};
 use syscost_results::Run;
 
 /// The names of the tables, in the order of all that has three of them.
@@ -42,7 +42,7 @@ impl<W: Write + Send> Tables<W> {
         Ok(Self([
             TableWriter::new(runs, runs::table(&[])?)?,
             TableWriter::new(measurements, of_rows(&[])?)?,
-            TableWriter::new(samples, samples::no_run())?,
+            TableWriter::new(samples, samples::no_run()?)?,
         ]))
     }
 
@@ -71,39 +71,16 @@ impl<W: Write + Send> Tables<W> {
 /// One line per row of these runs, with the columns of the CSV export.
 fn of_rows(runs: &[&Run]) -> Result<Table, ExportError> {
     let records: Vec<Record> = Record::all(runs).collect();
-    let all = || records.iter();
-    COLUMNS
-        .iter()
-        .map(|(name, value)| {
-            let values = match value {
-                Value::Text(text) => Values::text(all().map(text)),
-                Value::Time(time) => Values::Time(collect(
-                    all().map(|record| started_us(&record.run, &time(record))),
-                )?),
-                Value::Double(number) => Values::Double(all().map(number).collect()),
-                Value::Count(count) => Values::Long(collect(
-                    all().map(|record| fitting(&record.run, name, count(record))),
-                )?),
-            };
-            Ok((*name, values))
-        })
-        .collect()
-}
-
-/// All values, or the first error.
-fn collect<T>(
-    values: impl Iterator<Item = Result<T, ExportError>>,
-) -> Result<Vec<Option<T>>, ExportError> {
-    values.map(|value| value.map(Some)).collect()
-}
-
-/// A number converted to a column's signed type.
-fn fitting<T: TryFrom<u64>>(run: &str, column: &'static str, value: u64) -> Result<T, ExportError> {
-    T::try_from(value).map_err(|_| ExportError::TooLarge {
-        run: run.to_owned(),
-        column,
-        value,
-    })
+    let mut columns = Columns::of(&records, |record| &record.run);
+    for (name, value) in COLUMNS {
+        columns = match value {
+            Value::Text(text) => columns.text(name, text),
+            Value::Time(time) => columns.time(name, time),
+            Value::Double(number) => columns.double(name, number),
+            Value::Count(count) => columns.long(name, |record| Some(count(record))),
+        };
+    }
+    columns.table()
 }
 
 /// A value as JSON text.

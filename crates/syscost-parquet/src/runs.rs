@@ -1,136 +1,80 @@
 //! The table `runs`: one line per run.
 
-use syscost_report::export::{ExportError, started_us};
+use syscost_report::export::ExportError;
 use syscost_results::run::{Noise, core_ours};
-use syscost_results::{Machine, Run, Status};
+use syscost_results::{Run, Status};
 
-use crate::column::{Table, Values};
-use crate::{collect, fitting, json};
+use crate::column::{Columns, Table};
+use crate::json;
 
 /// The table of these runs.
 pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
-    let text = |of: fn(&Run) -> Option<String>| Values::text(runs.iter().map(|run| of(run)));
-    let double =
-        |of: fn(&Run) -> Option<f64>| Values::Double(runs.iter().map(|run| of(run)).collect());
-    let bool =
-        |of: fn(&Run) -> Option<bool>| Values::Bool(runs.iter().map(|run| of(run)).collect());
-    let count = |name: &'static str, of: fn(&Run) -> Option<u32>| {
-        let values = runs.iter().map(|run| {
-            of(run)
-                .map(|count| fitting(&run.id, name, count.into()))
-                .transpose()
-        });
-        values
-            .collect::<Result<_, ExportError>>()
-            .map(|values| (name, Values::Int(values)))
-    };
-    let started = collect(runs.iter().map(|run| started_us(&run.id, &run.started)))?;
-    let mut table = vec![
-        ("run", text(|run| Some(run.id.clone()))),
-        ("started", Values::Time(started)),
-        ("duration_s", double(|run| Some(run.duration_s))),
-        ("complete", bool(|run| Some(run.complete))),
-        ("version", text(|run| Some(run.tool.version.clone()))),
-        count("schema_version", |run| Some(run.schema_version))?,
-        ("profile", text(|run| Some(run.config.profile.clone()))),
-    ];
-    table.extend(of_machines(runs)?);
-    table.extend([
-        ("rustc", text(|run| Some(run.machine.build.rustc.clone()))),
-        ("commit_id", text(|run| run.machine.build.commit.clone())),
-        ("clock_source", text(|run| Some(run.clock.source.clone()))),
-        ("clock_ghz", double(|run| Some(run.clock.ghz))),
-        ("clock_step_ns", double(|run| Some(run.clock.step_ns))),
-        ("clock_read_ns", double(|run| Some(run.clock.read_ns))),
-        ("clock_drift_ppm", double(|run| run.clock.drift_ppm)),
-        ("core_ghz", double(|run| run.core_ghz)),
-        ("cpus", text(|run| Some(cpus(run)))),
-        ("warnings", text(|run| Some(warnings(run)))),
-        count("rows_ok", |run| rows(run, Status::Ok))?,
-        count("rows_below_resolution", |run| {
+    Columns::of(runs, |run| &run.id)
+        .text("run", |run| Some(run.id.clone()))
+        .time("started", |run| run.started.clone())
+        .double("duration_s", |run| Some(run.duration_s))
+        .bool("complete", |run| Some(run.complete))
+        .text("version", |run| Some(run.tool.version.clone()))
+        .int("schema_version", |run| Some(run.schema_version))
+        .text("profile", |run| Some(run.config.profile.clone()))
+        .text("hostname", |run| Some(run.machine.hostname.clone()))
+        .text("arch", |run| Some(run.machine.arch.clone()))
+        .text("cpu_model", |run| Some(run.machine.cpu_model.clone()))
+        .text("cpu_vendor", |run| run.machine.cpu_vendor.clone())
+        .text("cpu_signature", |run| run.machine.cpu_signature.clone())
+        .text("microcode", |run| run.machine.microcode.clone())
+        .int("cpus_online", |run| Some(run.machine.cpus_online))
+        .int("cores", |run| run.machine.cores)
+        .int("sockets", |run| run.machine.sockets)
+        .bool("smt", |run| run.machine.smt)
+        .int("numa_nodes", |run| run.machine.numa_nodes)
+        .long("memory_bytes", |run| run.machine.memory_bytes)
+        .text("kernel", |run| Some(run.machine.kernel.clone()))
+        .text("kernel_version", |run| run.machine.kernel_version.clone())
+        .text("distribution", |run| run.machine.distribution.clone())
+        .text("hypervisor", |run| {
+            run.machine.hypervisor.written().map(str::to_owned)
+        })
+        .text("container", |run| {
+            run.machine.container.written().map(str::to_owned)
+        })
+        .text("mitigations", |run| json(&run.machine.mitigations))
+        .text("governor", |run| run.machine.governor.clone())
+        .bool("turbo", |run| run.machine.turbo)
+        .text("libc", |run| Some(run.machine.libc.clone()))
+        .text("rustc", |run| Some(run.machine.build.rustc.clone()))
+        .text("commit_id", |run| run.machine.build.commit.clone())
+        .text("clock_source", |run| Some(run.clock.source.clone()))
+        .double("clock_ghz", |run| Some(run.clock.ghz))
+        .double("clock_step_ns", |run| Some(run.clock.step_ns))
+        .double("clock_read_ns", |run| Some(run.clock.read_ns))
+        .double("clock_drift_ppm", |run| run.clock.drift_ppm)
+        .double("core_ghz", |run| run.core_ghz)
+        .text("cpus", |run| Some(cpus(run)))
+        .text("warnings", |run| Some(warnings(run)))
+        .int("rows_ok", |run| rows(run, Status::Ok))
+        .int("rows_below_resolution", |run| {
             rows(run, Status::BelowResolution)
-        })?,
-        count("rows_above_range", |run| rows(run, Status::AboveRange))?,
-        count("rows_withheld", |run| rows(run, Status::Withheld))?,
-        count("rows_failed", |run| rows(run, Status::Failed))?,
-        count("rows_unsupported", |run| rows(run, Status::Unsupported))?,
-        count("rows_skipped", |run| rows(run, Status::Skipped))?,
-        (
-            "alone_percent",
-            double(|run| used(run).and_then(|noise| noise.alone_percent)),
-        ),
-        (
-            "shared_slowdown_percent",
-            double(|run| used(run).and_then(|noise| noise.shared_slowdown_percent)),
-        ),
-        ("directories", text(|run| Some(directories(run)))),
-        ("core_ours_percent", double(|run| core_ours(&run.noise))),
-        ("labels", text(|run| json(&run.config.labels))),
-        ("product", text(|run| run.machine.product.clone())),
-        ("firmware", text(|run| run.machine.firmware.clone())),
-        (
-            "kernel_cmdline",
-            text(|run| run.machine.kernel_cmdline.clone()),
-        ),
-        (
-            "transparent_hugepages",
-            text(|run| run.machine.transparent_hugepages.clone()),
-        ),
-    ]);
-    Ok(table)
-}
-
-/// The columns of the machines.
-fn of_machines(runs: &[&Run]) -> Result<Table, ExportError> {
-    let all = || runs.iter().map(|run| (&*run.id, &run.machine));
-    let text = |of: fn(&Machine) -> Option<String>| Values::text(all().map(|(_, one)| of(one)));
-    let bool =
-        |of: fn(&Machine) -> Option<bool>| Values::Bool(all().map(|(_, one)| of(one)).collect());
-    let count = |name: &'static str, of: fn(&Machine) -> Option<u32>| {
-        let fit = |(run, one)| of(one).map(|count| fitting(run, name, count.into()));
-        let values = all().map(|one| fit(one).transpose());
-        values
-            .collect::<Result<_, ExportError>>()
-            .map(|values| (name, Values::Int(values)))
-    };
-    let memory = all().map(|(run, one)| {
-        let bytes = one.memory_bytes;
-        bytes
-            .map(|bytes| fitting(run, "memory_bytes", bytes))
-            .transpose()
-    });
-    Ok(vec![
-        ("hostname", text(|one| Some(one.hostname.clone()))),
-        ("arch", text(|one| Some(one.arch.clone()))),
-        ("cpu_model", text(|one| Some(one.cpu_model.clone()))),
-        ("cpu_vendor", text(|one| one.cpu_vendor.clone())),
-        ("cpu_signature", text(|one| one.cpu_signature.clone())),
-        ("microcode", text(|one| one.microcode.clone())),
-        count("cpus_online", |one| Some(one.cpus_online))?,
-        count("cores", |one| one.cores)?,
-        count("sockets", |one| one.sockets)?,
-        ("smt", bool(|one| one.smt)),
-        count("numa_nodes", |one| one.numa_nodes)?,
-        (
-            "memory_bytes",
-            Values::Long(memory.collect::<Result<_, _>>()?),
-        ),
-        ("kernel", text(|one| Some(one.kernel.clone()))),
-        ("kernel_version", text(|one| one.kernel_version.clone())),
-        ("distribution", text(|one| one.distribution.clone())),
-        (
-            "hypervisor",
-            text(|one| one.hypervisor.written().map(str::to_owned)),
-        ),
-        (
-            "container",
-            text(|one| one.container.written().map(str::to_owned)),
-        ),
-        ("mitigations", text(|one| json(&one.mitigations))),
-        ("governor", text(|one| one.governor.clone())),
-        ("turbo", bool(|one| one.turbo)),
-        ("libc", text(|one| Some(one.libc.clone()))),
-    ])
+        })
+        .int("rows_above_range", |run| rows(run, Status::AboveRange))
+        .int("rows_withheld", |run| rows(run, Status::Withheld))
+        .int("rows_failed", |run| rows(run, Status::Failed))
+        .int("rows_unsupported", |run| rows(run, Status::Unsupported))
+        .int("rows_skipped", |run| rows(run, Status::Skipped))
+        .double("alone_percent", |run| used(run)?.alone_percent)
+        .double("shared_slowdown_percent", |run| {
+            used(run)?.shared_slowdown_percent
+        })
+        .text("directories", |run| Some(directories(run)))
+        .double("core_ours_percent", |run| core_ours(&run.noise))
+        .text("labels", |run| json(&run.config.labels))
+        .text("product", |run| run.machine.product.clone())
+        .text("firmware", |run| run.machine.firmware.clone())
+        .text("kernel_cmdline", |run| run.machine.kernel_cmdline.clone())
+        .text("transparent_hugepages", |run| {
+            run.machine.transparent_hugepages.clone()
+        })
+        .table()
 }
 
 /// The CPUs that measured, separated by spaces.

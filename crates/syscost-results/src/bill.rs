@@ -470,7 +470,7 @@ impl Bill {
 }
 
 /// What the counts of two bills are compared by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sum {
     /// System calls.
     Calls,
@@ -481,18 +481,6 @@ pub enum Sum {
 }
 
 impl Sum {
-    /// All of them.
-    pub const ALL: [Sum; 3] = [Sum::Calls, Sum::Faults, Sum::Bytes];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sum::Calls => "calls",
-            Sum::Faults => "faults",
-            Sum::Bytes => "bytes",
-        }
-    }
-
     /// All that it adds up, from run to run.
     pub fn range(self, bill: &Bill) -> Range {
         total(&self.parts(bill))

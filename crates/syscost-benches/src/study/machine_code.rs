@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use syscost_sys::or_skip;
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 
@@ -170,10 +171,7 @@ fn assert_are(found: &[Vec<Vec<String>>], expected: &[&[&str]], whose: &str) {
 
 #[test]
 fn one_call_stands_between_two_readings() {
-    let functions = match functions() {
-        Ok(functions) => functions,
-        Err(reason) => return println!("skipped: {reason}"),
-    };
+    let functions = or_skip!(functions());
     let cases: &[(&str, &str, &[&[&str]])] = &[
         ("three_costs/clock_read", "pair_overhead", &[&[]]),
         ("three_costs/procedure_call", "pair_overhead", &[&[]]),
@@ -214,10 +212,7 @@ fn one_call_stands_between_two_readings() {
 
 #[test]
 fn a_timed_loop_contains_the_calls_that_it_names() {
-    let functions = match functions() {
-        Ok(functions) => functions,
-        Err(reason) => return println!("skipped: {reason}"),
-    };
+    let functions = or_skip!(functions());
     let cases: &[(&str, &str, &[&[&str]])] = &[
         (
             "call_and_switch/function_call",

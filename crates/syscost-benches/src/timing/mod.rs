@@ -90,6 +90,7 @@ mod tests {
     use super::*;
     use crate::CATALOGUE;
     use crate::testing::{claims, findings_of_row};
+    use syscost_sys::or_skip;
 
     #[test]
     fn a_spread_reaches_from_the_first_to_the_last() {
@@ -106,9 +107,7 @@ mod tests {
 
     #[test]
     fn another_clock_where_it_is_timed_alone_is_refuted() {
-        if let Err(reason) = audit::available() {
-            return println!("skipped: {reason}");
-        }
+        or_skip!(audit::available());
         let here = Testbed::plain();
         for id in ["timing.clock_read", "timing.clock_step"] {
             let benchmark = CATALOGUE.find(id).expect("listed");

@@ -273,6 +273,7 @@ mod tests {
     use syscost_sys::core_probe::ProbeReading;
 
     use super::*;
+    use syscost_sys::or_skip;
 
     /// A meter of a CPU whose core is ours up to a ratio of 0.9.
     fn meter() -> CoreMeter {
@@ -323,9 +324,10 @@ mod tests {
 
     #[test]
     fn it_looks_now_and_then_until_the_end() {
-        let Ok(cpus) = cpu::allowed() else {
-            return println!("skipped: the system does not say which CPUs there are");
-        };
+        let cpus = or_skip!(
+            cpu::allowed(),
+            "the system does not say which CPUs there are"
+        );
         let meter = CoreMeter::new(&cpus, Cores::default(), Clock::system());
         meter.set_rate(1e6);
         let begun = Instant::now();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use syscost_params::Value;
 use syscost_results::Directory;
 use syscost_results::run::Config;
 
@@ -239,7 +240,7 @@ fn look_around(
 
 /// The empty ledger of a run of these rows.
 fn ledger(header: Header, rows: Vec<Row>, options: &Options) -> Ledger {
-    let profile = Profile::from_name(&header.config.profile).unwrap_or_default();
+    let profile = Profile::read(&header.config.profile).unwrap_or_default();
     let rows = tiered(rows, &tiers(&options.studies)).into_iter();
     let rows = rows.map(|(row, tier)| RowState::new(row, tier, profile.target_half_width()));
     let kept = KeptFile::open(options.kept_runs.as_deref(), &header.described());

@@ -8,6 +8,7 @@ mod reach;
 
 use std::time::Instant;
 
+use syscost_params::Value;
 use syscost_results::run::Config;
 use syscost_sys::random;
 
@@ -50,7 +51,7 @@ impl Schedule {
     /// That of this many runs with this configuration and budget.
     pub(super) fn new(config: &Config, budget: Budget, runs: usize) -> Self {
         Self {
-            profile: Profile::from_name(&config.profile).unwrap_or_default(),
+            profile: Profile::read(&config.profile).unwrap_or_default(),
             budget,
             seed: config.seed,
             min_rounds: config.min_rounds,

@@ -73,9 +73,11 @@ impl Running {
         Session::connect(self.address, &self.token, PATIENCE).unwrap()
     }
 
-    /// Whether a line with these words appears in the log.
-    pub(super) fn logs(&self, words: &str) -> bool {
-        within_patience(|| self.log().iter().any(|line| line.contains(words)))
+    /// Waits for a line with these words in the log.
+    #[track_caller]
+    pub(super) fn logs(&self, words: &str) {
+        let appears = within_patience(|| self.log().iter().any(|line| line.contains(words)));
+        assert!(appears, "no `{words}`: {:?}", self.log());
     }
 
     pub(super) fn log(&self) -> Vec<String> {

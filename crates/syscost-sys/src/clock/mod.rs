@@ -16,10 +16,12 @@ use std::str::FromStr;
 pub use bracket::{Bracket, ticks_per_ns};
 pub use gaps::{Gaps, LONG_GAP_NS};
 
+use syscost_params::Value;
+
 use crate::{Unsupported, arch, os};
 
 /// Where a clock's ticks come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The x86 time-stamp counter.
     Tsc,
@@ -33,24 +35,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// All sources, the processor's own first.
-    pub const ALL: [Source; 4] = [
-        Source::Tsc,
-        Source::Cntvct,
-        Source::ClockGettime,
-        Source::Mock,
-    ];
-
-    /// The name used in documents and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Source::Tsc => "tsc",
-            Source::Cntvct => "cntvct",
-            Source::ClockGettime => "clock_gettime",
-            Source::Mock => "mock",
-        }
-    }
-
     /// The best source of this target, whose health is yet to be checked: the processor's counter.
     pub const fn preferred() -> Source {
         arch::COUNTER
@@ -87,10 +71,7 @@ impl FromStr for Source {
     type Err = UnknownSource;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Source::ALL
-            .into_iter()
-            .find(|s| s.name() == text)
-            .ok_or_else(|| UnknownSource(text.to_owned()))
+        Value::read(text).ok_or_else(|| UnknownSource(text.to_owned()))
     }
 }
 

@@ -2,43 +2,24 @@
 
 use std::fmt;
 
+use syscost_params::Value;
+
 use super::{Cache, Topology};
 
 /// How close two processors are, the closest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// They are the same processor.
     SameCpu,
     /// Two threads of one core.
     SmtSibling,
     /// Two cores that share their last-level cache.
+    #[value("same_cache")]
     SameLastLevelCache,
     /// Two cores of one package that share no cache (or no cache is known).
     OtherCache,
     /// Two packages.
     OtherSocket,
-}
-
-impl Relation {
-    /// All relations, the closest first.
-    pub const ALL: [Relation; 5] = [
-        Relation::SameCpu,
-        Relation::SmtSibling,
-        Relation::SameLastLevelCache,
-        Relation::OtherCache,
-        Relation::OtherSocket,
-    ];
-
-    /// The name used in documents and cases.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Relation::SameCpu => "same_cpu",
-            Relation::SmtSibling => "smt_sibling",
-            Relation::SameLastLevelCache => "same_cache",
-            Relation::OtherCache => "other_cache",
-            Relation::OtherSocket => "other_socket",
-        }
-    }
 }
 
 impl fmt::Display for Relation {

@@ -7,6 +7,7 @@ use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::Testbed;
 use syscost_harness::session::Profile;
 use syscost_harness::{Catalogue, Row};
+use syscost_params::Value;
 use syscost_results::renamed::{GONE, name_now};
 use syscost_results::{Run, row_name};
 
@@ -43,8 +44,7 @@ impl<'k> Kept<'k> {
         Self {
             place: format!("run {}", run.id),
             names: names_of(run).collect(),
-            profile: Profile::from_name(&run.config.profile)
-                .filter(|_| run.config.selectors.is_empty()),
+            profile: Profile::read(&run.config.profile).filter(|_| run.config.selectors.is_empty()),
             look: format!("`syscost show {given} -v` lists the rows it has"),
         }
     }

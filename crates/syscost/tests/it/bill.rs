@@ -4,28 +4,25 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{Ended, Ending, Json, Program};
+use crate::common::{Ended, Ending, Json, Program, or_skip};
 
-/// Runs `bill` with these arguments, each as it is; nothing where the machine does not let programs be
+/// Runs `bill` with these arguments, each as it is; an error where the machine does not let programs be
 /// traced.
-fn bill(program: &Program, arguments: &[&str]) -> Option<Ended> {
+fn bill(program: &Program, arguments: &[&str]) -> Result<Ended, String> {
     let mut command = program.command("bill --time-limit 5 --budget 20");
     let ended = command.args(arguments).ended();
     let untraceable = "programs cannot be traced here";
     match ended.err.contains(untraceable) {
-        true => {
-            println!("skipped: {}", ended.err.trim());
-            None
-        }
-        false => Some(ended),
+        true => Err(ended.err),
+        false => Ok(ended),
     }
 }
 
 /// The counts of a program.
-fn counted(program: &Program, words: &[&str]) -> Option<Value> {
+fn counted(program: &Program, words: &[&str]) -> Result<Value, String> {
     let arguments = [&["--counts-only", "--format", "json", "--"], words].concat();
     let run = bill(program, &arguments)?.ran().json();
-    Some(run["bill"].clone())
+    Ok(run["bill"].clone())
 }
 
 /// How often the uses of this name, or with this failure, were seen in each run.
@@ -60,11 +57,11 @@ fn what_cannot_be_counted_is_refused_before_it_is() {
         (&["yes"], "it prints more than"),
         (&[], "required"),
     ] {
-        if let Some(ended) = bill(&program, &[&["--counts-only", "--"], words].concat()) {
+        if let Ok(ended) = bill(&program, &[&["--counts-only", "--"], words].concat()) {
             ended.says(2, said);
         }
     }
-    if let Some(ended) = bill(&program, &["--pid", "4194999"]) {
+    if let Ok(ended) = bill(&program, &["--pid", "4194999"]) {
         ended.says(2, "4194999");
     }
 }
@@ -73,9 +70,7 @@ fn what_cannot_be_counted_is_refused_before_it_is() {
 fn calls_are_counted_by_what_became_of_them() {
     let program = Program::new();
     let file = program.put("file", "x".repeat(10_000));
-    let Some(bill) = counted(&program, &["cat", &file, &file]) else {
-        return;
-    };
+    let bill = or_skip!(counted(&program, &["cat", &file, &file]));
     assert_eq!(bill["refuted"], Value::Null, "{bill:#}");
     let of_one = counted(&program, &["cat", &file]).expect("the first was counted");
     let is_opened = |one: &Value| one["name"] == "openat" && one["failed"] == Value::Null;
@@ -117,9 +112,7 @@ fn the_counts_are_those_of_strace() {
     if !strace.is_ok_and(|status| status.success()) {
         return println!("skipped: no strace that can trace here");
     }
-    let Some(bill) = counted(&program, &words) else {
-        return;
-    };
+    let bill = or_skip!(counted(&program, &words));
     let text = std::fs::read_to_string(&report).expect("its report");
     let lines = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
@@ -140,23 +133,21 @@ fn the_counts_are_those_of_strace() {
 fn counts_are_compared_with_earlier_ones_and_a_gate_goes_by_what_is_exact() {
     let program = Program::new();
     let file = program.put("file", "x");
-    let Some(ended) = bill(
+    let ended = or_skip!(bill(
         &program,
         &["--tag", "before", "--counts-only", "--", "cat", &file],
-    ) else {
-        return;
-    };
+    ));
     ended.succeeded();
     let gate = ["--against", "before", "--fail-on", "calls:1%", "--"];
     let again = |words: &[&str]| bill(&program, &[&gate, words].concat()).expect("as before");
     let same = again(&["cat", &file]).succeeded();
-    assert!(same.out.contains("calls: as before"), "{}", same.out);
+    same.prints("calls: as before");
     let more = again(&["cat", &file, &file, &file]).says(3, "");
-    assert!(more.out.contains("% calls: "), "{}", more.out);
-    assert!(more.out.contains("openat +2"), "{}", more.out);
+    more.prints("% calls: ");
+    more.prints("openat +2");
     // Another program has other calls, some of them new.
     let other = again(&["ls", &file]).says(3, "");
-    assert!(other.out.contains("(new)"), "{}", other.out);
+    other.prints("(new)");
     program
         .run("bill --against nothing true")
         .says(2, "nothing");
@@ -167,14 +158,9 @@ fn a_program_that_notices_has_no_bill() {
     let program = Program::new();
     let script = "grep -q 'TracerPid:.0$' /proc/self/status && echo alone || echo traced";
     let words = ["--counts-only", "--", "sh", "-c", script];
-    if let Some(ended) = bill(&program, &words) {
-        let ended = ended.says(4, "");
-        assert!(
-            ended.out.contains("refuted: it ends or prints otherwise"),
-            "{}",
-            ended.out
-        );
-    }
+    let printed = or_skip!(bill(&program, &words)).says(4, "").out;
+    let refuted = "refuted: it ends or prints otherwise";
+    assert!(printed.contains(refuted), "{printed}");
 }
 
 #[test]
@@ -200,18 +186,12 @@ fn nor_has_one_that_does_less_where_it_is_traced() {
     let program = Program::new();
     let until = "end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done";
     let words = ["-r", "1", "--counts-only", "--", "sh", "-c", until];
-    let Some(ended) = bill(&program, &words) else {
-        return;
-    };
+    let ended = or_skip!(bill(&program, &words));
     match ended.out.contains("no run was counted that nothing traces") {
         true => println!("skipped: {}", ended.out),
         false => {
             let ended = ended.says(4, "");
-            assert!(
-                ended.out.contains("where nothing traces it"),
-                "{}",
-                ended.out
-            );
+            ended.prints("where nothing traces it");
         }
     }
 }
@@ -220,9 +200,10 @@ fn nor_has_one_that_does_less_where_it_is_traced() {
 fn each_kind_has_the_price_that_was_measured() {
     let program = Program::new();
     let folder = program.folder().display().to_string();
-    let Some(ended) = bill(&program, &["--format", "json", "-r", "1", "ls", &folder]) else {
-        return;
-    };
+    let ended = or_skip!(bill(
+        &program,
+        &["--format", "json", "-r", "1", "ls", &folder]
+    ));
     let run = ended.ran().json();
     let uses = run["bill"]["uses"].list();
     let opened = uses
@@ -269,9 +250,7 @@ fn a_running_process_is_counted_and_goes_on() {
     let is_alive = child.try_wait().expect("its state").is_none();
     child.kill().expect("it is a child");
     child.wait().expect("its end");
-    let Some(ended) = ended else {
-        return;
-    };
+    let ended = or_skip!(ended);
     let run = ended.ran().json();
     let killed = times(&run["bill"], |one| one["name"] == "kill");
     assert!(

@@ -104,7 +104,7 @@ fn a_machine_is_as_it_was_and_not_as_a_faster_one() {
     }
     let fast = check(&program, "slower.json", "");
     if !is_busy(&fast) {
-        assert!(fast.out.contains(", 1 better ("), "{fast:?}");
+        fast.prints(", 1 better (");
         fast.succeeded();
     }
     assert_eq!(files(), before, "a check keeps nothing");
@@ -119,10 +119,7 @@ fn nothing_is_said_against_a_baseline_of_another_processor() {
     for (format, code) in [("line", 2), ("nagios", 3), ("npd", 2)] {
         let ended = check(&program, &baseline, &format!("--format {format}"));
         assert_eq!(ended.code, Some(code), "{ended:?}");
-        assert!(
-            ended.out.contains("cannot tell: the baseline is of a "),
-            "{ended:?}"
-        );
+        ended.prints("cannot tell: the baseline is of a ");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::common::{Ended, Ending, Json, Program, stamped};
+use crate::common::{Ended, Ending, Json, Program, or_skip, stamped};
 use serde_json::{Value, json};
 
 /// Stores a run of that day.
@@ -77,22 +77,26 @@ fn every_shell_gets_a_script_and_bash_can_run_it() {
         assert!(output.code == Some(0), "{shell}: {output:?}");
         assert!(output.out.contains("SYSCOST_COMPLETE"), "{shell}");
     }
+    let tried = |shell: &[&str], script| {
+        let output = program.script(shell, script);
+        output.inspect_err(|why| println!("skipped: {why}"))
+    };
     let script = "source <(SYSCOST_COMPLETE=bash \"$syscost\") && complete -p syscost
         COMP_LINE='syscost run syscall.poll{fds=5' COMP_POINT=30
         _complete_syscost syscost 5 =; echo \"${COMPREPLY[*]}\"";
-    if let Some(output) = program.script(&["bash"], script) {
+    if let Ok(output) = tried(&["bash"], script) {
         assert_eq!(output.code, Some(0), "{output:?}");
         assert!(output.out.ends_with(" syscost\n500}\n"), "{output:?}");
     }
     let script = "source (SYSCOST_COMPLETE=fish \"$syscost\" | psub)
         complete -C 'syscost show --beside epyc-'";
-    if let Some(output) = program.script(&["fish"], script) {
+    if let Ok(output) = tried(&["fish"], script) {
         assert_eq!(output.out.trim(), "epyc-guest", "{output:?}");
     }
     let script = "autoload -U compinit && compinit -D
         source <(SYSCOST_COMPLETE=zsh \"$syscost\") && print $_comps[syscost]";
-    if let Some(output) = program.script(&["zsh", "-f"], script) {
-        assert!(output.out.contains("syscost"), "{output:?}");
+    if let Ok(output) = tried(&["zsh", "-f"], script) {
+        output.prints("syscost");
     }
     assert_eq!(of("tcsh").code, Some(2));
 }
@@ -166,27 +170,24 @@ fn show_has_a_form_for_programs() {
     assert_eq!(shown["measurements"].as_array().map(Vec::len), Some(1));
 }
 
-/// What a program prints on a terminal of its own; `None`, with a message, if none can be made.
-fn on_a_terminal(program: &Program, pager: &str) -> Option<String> {
+/// What a program prints on a terminal of its own; an error if none can be made.
+fn on_a_terminal(program: &Program, pager: &str) -> Result<String, String> {
     let line = format!("{} show", env!("CARGO_BIN_EXE_syscost"));
     let output = program
         .confine(&mut Command::new("script"))
         .args(["-qec", &line, "/dev/null"])
         .env("PAGER", pager)
         .env_remove("NO_COLOR")
-        .output()
-        .inspect_err(|error| println!("skipped: script: {error}"))
-        .ok()?;
-    Some(Ended::from(output).succeeded().out)
+        .output();
+    let output = output.map_err(|error| format!("script: {error}"))?;
+    Ok(Ended::from(output).succeeded().out)
 }
 
 #[test]
 fn a_terminal_gets_the_pager_and_never_nothing() {
     let program = Program::new();
     keep(&program, stamped(1, 5.0));
-    let Some(paged) = on_a_terminal(&program, "sed s/^/paged:/") else {
-        return;
-    };
+    let paged = or_skip!(on_a_terminal(&program, "sed s/^/paged:/"));
     assert!(paged.contains("paged:") && paged.contains("c=d"), "{paged}");
     for pager in ["", "cat", "no-such-pager -x", "env no-such-pager"] {
         let printed = on_a_terminal(&program, pager).expect("as before");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Ended, Ending, Program, recorded};
+use crate::common::{Ended, Ending, Program, or_skip, recorded};
 
 /// A data directory with these runs, alike but for their ids.
 fn with_runs(ids: &[&str]) -> Program {
@@ -112,9 +112,7 @@ fn what_a_pipe_gets_is_as_wide_as_the_terminal_beside_it() {
         .env_remove("COLUMNS")
         .current_dir(program.folder())
         .output();
-    let Ok(output) = output.inspect_err(|error| println!("skipped: script: {error}")) else {
-        return;
-    };
+    let output = or_skip!(output);
     assert!(output.status.success(), "{output:?}");
     let text = fs::read_to_string(program.folder().join("out.txt")).expect("the table");
     assert!(text.contains("getppid"), "{text}");

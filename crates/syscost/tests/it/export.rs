@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Json, Program, recorded, recorded_of, rows};
-use crate::readers::{fed, missing, python, starts};
+use crate::common::{Json, Program, or_skip, recorded, recorded_of, rows};
+use crate::readers::{fed, installed, python};
 use recipe::{assert_recipe, recipe};
 use serde_json::{Value, json};
 
@@ -81,9 +81,7 @@ fn duckdb_reads_the_parquet_tables() {
         return;
     }
     assert!(output.succeeded().out.is_empty());
-    let Some(read) = python("parquet.py", &folder, &recipe(path), "duckdb") else {
-        return;
-    };
+    let read = or_skip!(python("parquet.py", &folder, &recipe(path), "duckdb"));
     assert_recipe(&exported.run, &read["recipe"]);
     let types = &read["types"];
     assert_eq!(types["runs"]["started"], "TIMESTAMP WITH TIME ZONE");
@@ -191,9 +189,7 @@ fn both_parsers_of_prometheus_read_the_metrics() {
     let exported = Exported::new();
     let text = exported.text("openmetrics");
     let modules = "prometheus_client";
-    let Some(read) = python("openmetrics.py", Path::new("-"), &text, modules) else {
-        return;
-    };
+    let read = or_skip!(python("openmetrics.py", Path::new("-"), &text, modules));
     for parser in ["openmetrics", "text_format"] {
         let samples = read[parser].list();
         for row in rows(&exported.run) {
@@ -224,9 +220,7 @@ fn both_parsers_of_prometheus_read_the_metrics() {
 #[test]
 fn promtool_finds_nothing_to_complain_about() {
     let exported = Exported::new();
-    if !starts("promtool", &["--version"]) {
-        return missing("promtool").unwrap_or_default();
-    }
+    or_skip!(installed("promtool"));
     assert_eq!(checked(&exported.text("openmetrics")), "");
 }
 
@@ -278,7 +272,7 @@ fn a_collection_becomes_metrics_of_each_host_once() {
     assert!(infos[1].contains("host=\"n2\",label_rack=\"r7\",run=\"second\""));
     let medians = output.out.matches("\nsyscost_median_seconds{").count();
     assert_eq!(medians, 2, "of one row on two hosts");
-    if starts("promtool", &["--version"]) {
+    if installed("promtool").is_ok() {
         assert_eq!(checked(&output.out), "");
     }
     fs::remove_dir_all(&nodes).expect("removed");
@@ -399,9 +393,7 @@ fn the_notebook_draws_the_medians_of_an_export() {
     let notebook = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/notebook.ipynb");
     let files = format!("{}\n{}\n", csv.display(), figure.display());
     let modules = "pandas, matplotlib";
-    let Some(lines) = python("notebook.py", &notebook, &files, modules) else {
-        return;
-    };
+    let lines = or_skip!(python("notebook.py", &notebook, &files, modules));
     let line = json!([[16384.0, 1.25], [65536.0, 3.5]]);
     assert_eq!(lines, json!({"2M pages, random": line}));
     assert!(fs::read(figure).expect("a figure").starts_with(b"%PDF"));

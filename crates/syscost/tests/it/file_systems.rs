@@ -11,7 +11,7 @@ mod limits;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Ended, Ending, Json, Program, rows};
+use crate::common::{Ended, Ending, Json, Program, or_skip, rows};
 use serde_json::Value;
 
 use disks::{Disk, Kind, on, on_all};
@@ -75,7 +75,7 @@ fn shown(row: &Value) -> String {
 #[test]
 #[ignore = "machine suite"]
 fn each_file_system_has_the_rows_that_it_can_have_and_no_others() {
-    on_all(BYTES, |disks| {
+    or_skip!(on_all(BYTES, |disks| {
         let program = Program::new();
         let directories: Vec<String> = disks
             .iter()
@@ -92,7 +92,7 @@ fn each_file_system_has_the_rows_that_it_can_have_and_no_others() {
             }
             assert_eq!(disk.content(), [] as [&Path; 0], "{kind:?}: nothing stays");
         }
-    });
+    }));
 }
 
 /// Asserts that the document describes the directory.
@@ -144,7 +144,7 @@ fn assert_fit(row: &Value, kind: Kind) {
 #[test]
 #[ignore = "machine suite"]
 fn a_directory_that_cannot_be_measured_is_told_before_anything_is() {
-    on(Kind::Ext4, 64 << 20, "", |disk| {
+    or_skip!(on(Kind::Ext4, 64 << 20, "", |disk| {
         let program = Program::new();
         let refused = |dir: &str, words: &str| {
             run(&program, &["fs", dir]).says(2, words);
@@ -159,7 +159,7 @@ fn a_directory_that_cannot_be_measured_is_told_before_anything_is() {
         fs::remove_file(disk.path().join("filling")).expect("it can be removed");
         disk.remount("ro");
         refused(&directory("ro", disk), "Read-only");
-    });
+    }));
 }
 
 /// Fills a disk to the last block.
@@ -173,7 +173,7 @@ fn fill(disk: &Disk) {
 #[ignore = "machine suite"]
 fn a_disk_that_has_no_more_room_costs_rows_and_no_run() {
     // Enough space, but only for a few names.
-    on(Kind::Tmpfs, 256 << 20, "nr_inodes=12", |disk| {
+    or_skip!(on(Kind::Tmpfs, 256 << 20, "nr_inodes=12", |disk| {
         let program = Program::new();
         let run = document(&program, &["fs", "--budget", "20", &directory("few", disk)]);
         let mut failed = 0;
@@ -188,5 +188,5 @@ fn a_disk_that_has_no_more_room_costs_rows_and_no_run() {
         }
         assert!(failed > 0, "rows that make many files fail");
         assert_eq!(disk.content(), [] as [&Path; 0]);
-    });
+    }));
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
-use crate::common::{Ended, Ending, Json, Program, RUN};
+use crate::common::{Ended, Ending, Json, Program, RUN, or_skip};
 use crate::fleet::ansible::Reached;
 use crate::fleet::slurm::Cluster;
 use crate::fleet::until;
@@ -64,9 +64,7 @@ fn assert_private(path: &Path) {
 #[test]
 #[ignore = "machine suite"]
 fn a_node_that_dies_costs_no_other_and_is_measured_when_resumed() {
-    let Some(mut cluster) = Cluster::new(8) else {
-        return;
-    };
+    let mut cluster = or_skip!(Cluster::new(8));
     let folder = cluster.shared().join("kept");
     // What a dead node leaves goes with the cluster.
     let scratch = cluster.shared().display().to_string();
@@ -146,9 +144,7 @@ fn a_node_that_dies_costs_no_other_and_is_measured_when_resumed() {
 #[test]
 #[ignore = "machine suite"]
 fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
-    let Some(cluster) = Cluster::new(2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::new(2));
     fs::write(cluster.shared().join("job"), "#!/bin/sh\nsleep 60\n").expect("written");
     let foreign = cluster
         .ask("sbatch --parsable --exclusive --nodelist=n2 job")
@@ -192,9 +188,7 @@ fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
 #[test]
 #[ignore = "machine suite"]
 fn a_hostile_node_harms_nobody() {
-    let Some(cluster) = Cluster::new(5) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::new(5));
     let shared = cluster.shared();
     let script = format!(
         r#"#!/bin/sh
@@ -239,23 +233,17 @@ esac
 #[test]
 #[ignore = "machine suite"]
 fn scripts_are_shown_and_nothing_is_done() {
-    let Some(cluster) = Cluster::new(2) else {
-        return;
-    };
+    let cluster = or_skip!(Cluster::new(2));
     let shown = cluster
         .syscost("fleet run syscall.null --dry-run -o kept")
         .ended()
         .succeeded();
     // One script, and who else is given it.
     assert_eq!(shown.out.matches("sbatch ").count(), 1, "{}", shown.out);
-    assert!(
-        shown.out.contains("--nodelist=n1")
-            && shown.out.contains("# likewise on n2\n")
-            && shown.out.contains("--partition=all")
-            && shown.out.contains("'syscall.null'"),
-        "{}",
-        shown.out
-    );
+    shown.prints("--nodelist=n1");
+    shown.prints("# likewise on n2\n");
+    shown.prints("--partition=all");
+    shown.prints("'syscall.null'");
     assert!(!cluster.shared().join("kept").exists());
     assert_eq!(cluster.ask("squeue --noheader").out, "");
 }
@@ -263,9 +251,7 @@ fn scripts_are_shown_and_nothing_is_done() {
 #[test]
 #[ignore = "machine suite"]
 fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
-    let Some(reached) = Reached::new(3) else {
-        return;
-    };
+    let reached = or_skip!(Reached::new(3));
     let folder = reached.hosts.folder().join("kept");
     let ended = reached
         .syscost("fleet run -i inventory syscall.null --budget 3 -o kept")

@@ -46,18 +46,14 @@ fn a_metric_of_all_machines_has_a_line_for_each() {
     document["machine"]["hostname"] = "node07".into();
     program.keep(&document);
     let shown = program.run("history a.b --machine all").succeeded();
-    assert!(
-        shown.out.contains("2 machines, the middle one 176 ns"),
-        "{}",
-        shown.out
-    );
+    shown.prints("2 machines, the middle one 176 ns");
     let lines = shown
         .out
         .lines()
         .filter(|line| line.contains(" ns"))
         .count();
     assert_eq!(lines, 3, "{}", shown.out);
-    assert!(shown.out.contains("node07"), "{}", shown.out);
+    shown.prints("node07");
     let all = program.json("history a.b --machine all --format json");
     assert_eq!(all.list().len(), 2);
     program
@@ -143,7 +139,7 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
     let untagged = program.run("history tag --delete before before");
     for run in [id(0), id(1)] {
         let said = format!("{run} is no longer tagged before\n");
-        assert!(untagged.out.contains(&said), "{untagged:?}");
+        untagged.prints(&said);
     }
     program
         .run("show --summary before")
@@ -245,11 +241,7 @@ fn the_newest_run_comes_first_and_a_damaged_file_is_said_once() {
     );
     let again = program.run("history");
     assert_eq!(again.err, "");
-    assert!(
-        again
-            .out
-            .contains("skipped, because they are not readable runs: \"broken.json\"")
-    );
+    again.prints("skipped, because they are not readable runs: \"broken.json\"");
     assert_eq!(files(&program), 4);
 }
 

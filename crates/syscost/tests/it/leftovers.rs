@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::browser::Browser;
-use crate::common::{Ending, Program};
+use crate::common::{Ending, Program, or_skip};
 
 /// Rows whose partners communicate through a SysV object, which the kernel keeps when its users are
 /// gone.
@@ -43,13 +43,13 @@ fn keys(records: &[PathBuf]) -> Vec<String> {
 }
 
 /// Keys of all SysV semaphores of this machine.
-fn existing() -> Option<Vec<String>> {
-    let text = fs::read_to_string("/proc/sysvipc/sem").ok()?;
+fn existing() -> std::io::Result<Vec<String>> {
+    let text = fs::read_to_string("/proc/sysvipc/sem")?;
     let keys = text
         .lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next());
-    Some(keys.map(str::to_owned).collect())
+    Ok(keys.map(str::to_owned).collect())
 }
 
 /// A process and all its descendants, from the `children` files.
@@ -119,10 +119,7 @@ fn clean_removes_what_was_left_half_written() {
 #[test]
 #[ignore = "machine suite"]
 fn a_killed_runs_partners_end_with_it_and_its_objects_with_the_next_run() {
-    if existing().is_none() {
-        println!("skipped: /proc/sysvipc/sem cannot be read");
-        return;
-    }
+    or_skip!(existing());
     let program = Program::new();
     let scratch = program.temporary();
     // A run creates and removes many sets; it is to be killed while it has one.

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::Json;
+use crate::common::{Json, or_skip};
 use crate::links::pair::{
     ICMP_ROUND_TRIP, Pair, Rows, TCP_BANDWIDTH, TCP_ROUND_TRIP, UDP_BANDWIDTH, UDP_ROUND_TRIP,
 };
 use crate::links::{Running, Shape, assert_ten_milliseconds};
+use crate::tool::Failure;
 
 /// Round trips over every protocol.
 const ROUND_TRIPS: [Rows; 3] = [ICMP_ROUND_TRIP, TCP_ROUND_TRIP, UDP_ROUND_TRIP];
@@ -21,10 +22,10 @@ const TRIES: usize = 5;
 const LIMITER: &str = "what limits the streams";
 
 /// A link with this shape and, at its far end, a server.
-fn served(shape: Shape) -> Option<(Pair, Running)> {
+fn served(shape: Shape) -> Result<(Pair, Running), Failure> {
     let pair = Pair::new(shape)?;
     let far = pair.serve();
-    Some((pair, far))
+    Ok((pair, far))
 }
 
 /// Asserts that the far end is alive and serves.
@@ -41,9 +42,7 @@ fn five_milliseconds_each_way_are_ten_over_every_protocol() {
         delay: Some(Duration::from_millis(5)),
         ..Shape::PLAIN
     };
-    let Some((pair, _far)) = served(shape) else {
-        return;
-    };
+    let (pair, _far) = or_skip!(served(shape));
     assert_ten_milliseconds(|| {
         let run = pair.measure(&ROUND_TRIPS);
         let of = |rows: Rows| {
@@ -61,9 +60,7 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
         megabits: Some(100),
         ..Shape::PLAIN
     };
-    let Some((pair, _far)) = served(shape) else {
-        return;
-    };
+    let (pair, _far) = or_skip!(served(shape));
     let mut seen = Vec::new();
     // On a busy machine the sender may occasionally be the limit, or its rate unsteady.
     for _ in 0..TRIES {
@@ -91,9 +88,7 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
 #[test]
 #[ignore = "machine suite"]
 fn a_plain_link_is_not_called_shaped() {
-    let Some((pair, _far)) = served(Shape::PLAIN) else {
-        return;
-    };
+    let (pair, _far) = or_skip!(served(Shape::PLAIN));
     let run = pair.measure(&[TCP_BANDWIDTH]);
     for limiter in TCP_BANDWIDTH.observed(&run, LIMITER) {
         let limiter = limiter.text();
@@ -111,9 +106,7 @@ fn the_offloads_of_the_interface_are_read_back() {
     };
     // A veth device leaves segments whole; by default a TUN device does not.
     for (shape, tso) in [(Shape::PLAIN, "on"), (delayed, "off")] {
-        let Some((pair, _far)) = served(shape) else {
-            return;
-        };
+        let (pair, _far) = or_skip!(served(shape));
         let run = pair.measure(&[TCP_BANDWIDTH, UDP_BANDWIDTH]);
         for rows in [TCP_BANDWIDTH, UDP_BANDWIDTH] {
             let claim = "offloads of that interface, before and after";
@@ -134,9 +127,7 @@ fn loss_is_seen_as_retransmits_and_as_lost_datagrams() {
         loss_percent: Some(5),
         ..Shape::PLAIN
     };
-    let Some((pair, _far)) = served(shape) else {
-        return;
-    };
+    let (pair, _far) = or_skip!(served(shape));
     let run = pair.measure(&[TCP_BANDWIDTH, UDP_BANDWIDTH]);
     for retransmits in TCP_BANDWIDTH.details(&run, "retransmits_count") {
         assert!(retransmits > 0.0);
@@ -154,9 +145,7 @@ fn the_mtu_of_the_path_is_read_back() {
             mtu,
             ..Shape::PLAIN
         };
-        let Some((pair, _far)) = served(shape) else {
-            return;
-        };
+        let (pair, _far) = or_skip!(served(shape));
         let run = pair.measure(&[TCP_BANDWIDTH]);
         for read in TCP_BANDWIDTH.details(&run, "mtu_bytes") {
             assert_eq!(read, f64::from(mtu));
@@ -167,9 +156,7 @@ fn the_mtu_of_the_path_is_read_back() {
 #[test]
 #[ignore = "machine suite"]
 fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
-    let Some((pair, mut far)) = served(Shape::PLAIN) else {
-        return;
-    };
+    let (pair, mut far) = or_skip!(served(Shape::PLAIN));
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || far.kill());
     ended.assert_clear();
     // The first one leaves nothing that would disturb a second one.
@@ -180,9 +167,7 @@ fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
 #[test]
 #[ignore = "machine suite"]
 fn a_link_cut_in_the_middle_costs_the_row_and_not_the_far_end() {
-    let Some((pair, mut far)) = served(Shape::PLAIN) else {
-        return;
-    };
+    let (pair, mut far) = or_skip!(served(Shape::PLAIN));
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || pair.link.cut());
     ended.assert_clear();
     pair.link.restore();

@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use crate::common::{Ended, Program};
+use crate::common::{Ended, Program, or_skip};
 use serde_json::Value;
 
 /// The output of bash for a command with that redirection, followed by the command's exit code.
-fn redirected(program: &Program, command: &str, redirection: &str) -> Option<Ended> {
+fn redirected(program: &Program, command: &str, redirection: &str) -> Result<Ended, String> {
     let text = format!("$syscost {command} {redirection}; echo ${{PIPESTATUS[0]}}");
     program.script(&["bash"], &text)
 }
@@ -32,9 +32,7 @@ fn a_run_without_a_reader_is_saved_and_exits_as_usual() {
         "2> >(true) | true",
     ] {
         let program = Program::new();
-        let Some(output) = redirected(&program, RUN, redirection) else {
-            return;
-        };
+        let output = or_skip!(redirected(&program, RUN, redirection));
         assert!(output.out.ends_with("0\n"), "{redirection}: {output:?}");
         assert_kept(&program, redirection);
     }
@@ -43,9 +41,7 @@ fn a_run_without_a_reader_is_saved_and_exits_as_usual() {
 #[test]
 fn a_table_that_cannot_be_written_is_an_error_and_the_run_is_kept() {
     let program = Program::new();
-    let Some(output) = redirected(&program, RUN, ">/dev/full") else {
-        return;
-    };
+    let output = or_skip!(redirected(&program, RUN, ">/dev/full"));
     assert_eq!(output.out, "1\n", "{output:?}");
     let said = output.err;
     assert!(
@@ -59,9 +55,7 @@ fn a_table_that_cannot_be_written_is_an_error_and_the_run_is_kept() {
 fn an_error_without_a_reader_keeps_its_exit_code() {
     let program = Program::new();
     for redirection in ["2>/dev/full", "2>&1 | true"] {
-        let Some(output) = redirected(&program, "show no-such-run", redirection) else {
-            return;
-        };
+        let output = or_skip!(redirected(&program, "show no-such-run", redirection));
         assert_eq!(output.out, "2\n", "{redirection}: {output:?}");
     }
 }
@@ -95,9 +89,7 @@ fn an_unwritable_path_is_reported_before_anything_is_measured() {
 fn a_limit_of_file_sizes_is_an_error_and_no_death() {
     let program = Program::new();
     let run = "ulimit -f 1; $syscost run --profile quick syscall.umask; echo $?";
-    let Some(output) = program.script(&["sh"], run) else {
-        return;
-    };
+    let output = or_skip!(program.script(&["sh"], run));
     let table = output.out;
     assert!(table.contains("umask") && table.ends_with("1\n"), "{table}");
     let said = output.err;

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{Json, Program, recorded};
-use crate::readers::{fed, missing, python, starts};
+use crate::common::{Json, Program, or_skip, recorded};
+use crate::readers::{fed, installed, python};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -100,15 +100,13 @@ fn prometheus_can_scrape_the_cores() {
         assert_eq!(exporter.end(signal), Some(0));
     }
     assert!(!file.exists(), "nobody measures any more");
-    if starts("promtool", &["--version"]) {
+    if installed("promtool").is_ok() {
         let mut promtool = Command::new("promtool");
         promtool.args(["check", "metrics"]);
         assert_eq!(fed(promtool, &text), "");
     }
     let modules = "prometheus_client";
-    let Some(read) = python("openmetrics.py", Path::new("-"), &text, modules) else {
-        return;
-    };
+    let read = or_skip!(python("openmetrics.py", Path::new("-"), &text, modules));
     for parser in ["openmetrics", "text_format"] {
         let samples = read[parser].list();
         let of = |family: &str| {
@@ -205,9 +203,7 @@ fn a_slow_host_raises_an_alert_and_a_doubtful_row_does_not() {
     let exported = program
         .run(&format!("export {} --format openmetrics", fleet.display()))
         .succeeded();
-    if !starts("promtool", &["--version"]) {
-        return missing("promtool").unwrap_or_default();
-    }
+    or_skip!(installed("promtool"));
     let rules = template(&program, "grafana").join("syscost-rules.yml");
     let samples: Vec<(&str, &str)> = exported
         .out

@@ -4,7 +4,8 @@ mod charts;
 mod reading;
 
 use crate::common::browser::Browser;
-use crate::common::{Json, Program, RUN, recorded};
+use crate::common::{Json, Program, RUN, or_skip, recorded};
+use crate::readers::missing;
 
 /// Writes the page of these runs and returns its path.
 fn report(program: &Program, arguments: &str) -> String {
@@ -30,24 +31,14 @@ fn the_page_explains_its_benchmarks() {
     assert!(page.len() < 400_000, "the page has {} bytes", page.len());
 }
 
-/// A browser; `None`, with a message, if the test is skipped. CI requires one.
-fn browser() -> Option<Browser> {
-    let browser = Browser::start();
-    if browser.is_none() {
-        assert!(
-            std::env::var_os("SYSCOST_REQUIRE_TOOLS").is_none(),
-            "there is no Chromium, and SYSCOST_REQUIRE_TOOLS is set"
-        );
-        println!("skipped: no Chromium here; install it, e.g. apt-get install chromium");
-    }
-    browser
+/// A browser; an error if there is none. CI requires one.
+fn browser() -> Result<Browser, String> {
+    Browser::start().ok_or_else(|| missing("chromium"))
 }
 
 #[test]
 fn a_page_of_a_comparison_is_as_silent_and_filters() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let file = program.folder().join("c.html").display().to_string();
     let mut run = recorded();
@@ -92,9 +83,7 @@ fn rows_over_time_come_from_the_kept_runs() {
 
 #[test]
 fn a_browser_finds_no_error_no_request_and_working_controls() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let all = reading::copies(&program, 6);
     for runs in [&all[..1], &all[..2], &all] {
@@ -121,9 +110,7 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
 
 #[test]
 fn links_lead_to_rows_and_unfold_them() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let file = report(&program, RUN);
     browser.open(&file, 1400, "light");
@@ -157,9 +144,7 @@ fn links_lead_to_rows_and_unfold_them() {
 
 #[test]
 fn a_long_page_opens_the_group_a_link_leads_to() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let mut run = recorded();
     let rows = run["measurements"].list_mut();
@@ -215,9 +200,7 @@ fn a_long_page_opens_the_group_a_link_leads_to() {
 
 #[test]
 fn pictures_can_be_read_on_a_narrow_screen() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let file = report(&program, &format!("{RUN} --samples"));
     for width in [400, 700, 1400] {
@@ -245,9 +228,7 @@ fn pictures_can_be_read_on_a_narrow_screen() {
 
 #[test]
 fn the_longer_bar_is_the_greater_number() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let file = report(&program, RUN);
     for width in [1400, 400] {
@@ -270,9 +251,7 @@ fn the_longer_bar_is_the_greater_number() {
 
 #[test]
 fn the_browser_does_complain_of_errors_and_requests() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     for bad in [
         "<script>console.error('told')</script>",

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use crate::common::{Ending, Json, Program, RUN};
+use crate::common::{Ending, Json, Program, RUN, or_skip};
 use crate::company::Load;
+use crate::readers::installed;
 use syscost_benches::STUDIES;
 
 const MINE: &str = r#"
@@ -153,7 +154,7 @@ fn showing_a_study_tries_no_row() {
     // Only a trial of the row would find out that it counts no such thing.
     let (program, path) = with_study(&with_claim("zebra"));
     let shown = program.run(&format!("study {path}")).succeeded();
-    assert!(shown.out.contains("getppid"));
+    shown.prints("getppid");
 }
 
 #[test]
@@ -197,7 +198,7 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
         "{verdict}"
     );
     let again = program.run("study report");
-    assert!(again.out.contains("as published, here"));
+    again.prints("as published, here");
     let page = program.folder().join("page.html").display().to_string();
     program.run(&format!("report latest -o {page}")).succeeded();
     let page = fs::read_to_string(page).expect("the page");
@@ -228,14 +229,7 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
     let (program, path) = with_study(&MINE.replace("procedure = \"A loop.\"", with));
     let run = || program.run(&format!("study run {path} --profile quick --budget 8"));
     run().says(2, "quantity `null`: field `program`: there is no file");
-    if std::process::Command::new("cc")
-        .arg("--version")
-        .output()
-        .is_err()
-    {
-        println!("skipped: there is no C compiler");
-        return;
-    }
+    or_skip!(installed("cc"));
     let file = program.folder().join("loop.c");
     fs::write(&file, "int main(void) { return x; }").expect("a file");
     let said = run().err;
@@ -271,7 +265,7 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
 
 /// A study of one program, which makes `calls` of getppid, that it is to make once per operation,
 /// and then computes for many time slices.
-fn with_program(calls: &str) -> Option<(Program, String)> {
+fn with_program(calls: &str) -> Result<(Program, String), String> {
     let with = "procedure = \"A loop.\"\nprogram = \"loop.c\"";
     let claim = "at_least = 0.99\nat_most = 1.01\nholds = \"Each is {} getppid.\"\nbroken = \"Each is {} getppid, not one.\"";
     let study = with_claim("getppid system calls per operation");
@@ -286,11 +280,7 @@ fn with_program(calls: &str) -> Option<(Program, String)> {
          end(); result(n, \"us\"); return 0; }}"
     );
     fs::write(program.folder().join("loop.c"), source).expect("a file");
-    let compiler = std::process::Command::new("cc").arg("--version").output();
-    if compiler.is_err() {
-        println!("skipped: there is no C compiler");
-    }
-    compiler.is_ok().then_some((program, path))
+    installed("cc").map(|()| (program, path))
 }
 
 #[test]
@@ -305,9 +295,7 @@ fn the_calls_of_a_users_own_program_are_counted_between_its_marks() {
         ),
         ("0", Some("not_what_it_says"), "Each is 0 getppid, not one."),
     ] {
-        let Some((program, path)) = with_program(calls) else {
-            return;
-        };
+        let (program, path) = or_skip!(with_program(calls));
         program.run(&format!("study run {path} --profile quick --budget 8"));
         let report = program.json(&format!("study report {path} --format json"));
         let judged = &report[0]["judged"][0];
@@ -327,9 +315,7 @@ fn the_calls_of_a_users_own_program_are_counted_between_its_marks() {
 #[test]
 #[ignore = "machine suite"]
 fn a_program_beside_busy_loops_is_preempted_and_said_to_be() {
-    let Some((program, path)) = with_program("n") else {
-        return;
-    };
+    let (program, path) = or_skip!(with_program("n"));
     let load = Load::new();
     let ends = program.run(&format!("study run {path} --profile quick --budget 12"));
     drop(load);

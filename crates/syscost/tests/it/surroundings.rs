@@ -1,10 +1,10 @@
 //! What the parent and the container leave to this program must not decide what it measures.
 
-use crate::common::{Json, Program, row, rows};
+use crate::common::{Json, Program, or_skip, row, rows};
 use serde_json::{Value, json};
 
 /// A run of these rows, started from a shell script in which it is `$run`.
-fn run(script: &str, selectors: &str) -> Option<Value> {
+fn run(script: &str, selectors: &str) -> Result<Value, String> {
     let program = Program::new();
     let run = "\"$syscost\" run --profile quick --no-save --format json";
     let budget = if script.contains("--budget") {
@@ -15,10 +15,9 @@ fn run(script: &str, selectors: &str) -> Option<Value> {
     let script = script.replace("$run", &format!("{run}{budget} {selectors}"));
     let output = program.script(&["bash"], &script)?;
     if output.out.is_empty() && output.err.contains("skip") {
-        println!("skipped: {}", output.err);
-        return None;
+        return Err(output.err);
     }
-    Some(output.ran().json())
+    Ok(output.ran().json())
 }
 
 fn all_have_numbers(run: &Value) {
@@ -31,9 +30,7 @@ fn all_have_numbers(run: &Value) {
 #[test]
 #[ignore = "machine suite"]
 fn a_parent_that_ignores_the_end_of_children_changes_nothing() {
-    let Some(run) = run("trap '' CHLD; exec $run", "syscall.umask task.vfork") else {
-        return;
-    };
+    let run = or_skip!(run("trap '' CHLD; exec $run", "syscall.umask task.vfork"));
     all_have_numbers(&run);
 }
 
@@ -43,18 +40,17 @@ fn signals_that_the_parent_blocks_are_not_blocked_here() {
     let script =
         "env --block-signal true 2>/dev/null || { echo skip: no env --block-signal >&2; exit; }
                   exec env --block-signal $run";
-    let Some(run) = run(script, "signal.catch signal.mask signal.protection_fault") else {
-        return;
-    };
+    let run = or_skip!(run(
+        script,
+        "signal.catch signal.mask signal.protection_fault"
+    ));
     all_have_numbers(&run);
 }
 
 #[test]
 fn a_niced_run_says_so() {
     // A little: at the end of the scale it would wait for everything else on the machine.
-    let Some(run) = run("exec nice -n 5 $run", "syscall.umask") else {
-        return;
-    };
+    let run = or_skip!(run("exec nice -n 5 $run", "syscall.umask"));
     let seen = run["machine"]["scheduling"].text();
     let nice = seen
         .rsplit("nice ")
@@ -75,9 +71,7 @@ fn a_parents_timer_slack_is_not_that_of_programs() {
             { echo skip: no timerslack_ns >&2; exit; }
         exec $run";
     let row_name = "timing.sleep{via=clock_nanosleep,delay=50us,slack=default}";
-    let Some(run) = run(script, &format!("'{row_name}'")) else {
-        return;
-    };
+    let run = or_skip!(run(script, &format!("'{row_name}'")));
     let row = row(&run, row_name);
     assert_eq!(row["details"]["timer_slack_ns"], 50_000.0, "{row}");
     let claims = row["evidence"].list();
@@ -98,9 +92,7 @@ const LATE_TRACER: &str = "strace -o /dev/null true 2>/dev/null ||
 #[test]
 #[ignore = "machine suite"]
 fn what_a_tracer_saw_is_not_confirmed() {
-    let Some(run) = run(LATE_TRACER, "syscall.null syscall.umask") else {
-        return;
-    };
+    let run = or_skip!(run(LATE_TRACER, "syscall.null syscall.umask"));
     let warnings = run["warnings"].list();
     assert!(warnings.iter().any(|one| one["code"] == "tracer"));
     let traced = |row: &&Value| {
@@ -116,9 +108,7 @@ fn the_stops_of_a_tracer_refute_no_row() {
     let script = "strace -o /dev/null true 2>/dev/null ||
             { echo skip: no strace, or not allowed >&2; exit; }
         exec strace -f -e trace=wait4 -o /dev/null $run --budget 3";
-    let Some(run) = run(script, "task.fork switch.pipe signal.catch") else {
-        return;
-    };
+    let run = or_skip!(run(script, "task.fork switch.pipe signal.catch"));
     for row in rows(&run) {
         assert_ne!(row["status"], "withheld", "{row}");
     }
@@ -130,9 +120,7 @@ fn counters_that_a_parent_holds_are_warned_of() {
     let script = "perf stat -o /dev/null true 2>/dev/null ||
             { echo skip: no perf, or not allowed >&2; exit; }
         exec perf stat -o /dev/null -- $run";
-    let Some(run) = run(script, "syscall.umask") else {
-        return;
-    };
+    let run = or_skip!(run(script, "syscall.umask"));
     let warnings = run["warnings"].list();
     let found = warnings.iter().find(|one| one["code"] == "perf_events");
     let message = &found.expect("a warning")["message"];
@@ -155,9 +143,7 @@ const OTHER_MALLOC: &str = "code='void *__libc_malloc(unsigned long); void __lib
 #[ignore = "machine suite"]
 fn a_function_that_was_loaded_first_leaves_no_number_a_check_mark() {
     let name = "memory.malloc{size=64,from=heap,touched=no}";
-    let Some(run) = run(OTHER_MALLOC, &format!("'{name}'")) else {
-        return;
-    };
+    let run = or_skip!(run(OTHER_MALLOC, &format!("'{name}'")));
     let warnings = run["warnings"].list();
     assert!(warnings.iter().any(|one| one["code"] == "environment"));
     let row = row(&run, name);
@@ -188,9 +174,7 @@ const PROCESSES_ONLY: &str =
 #[ignore = "machine suite"]
 fn a_proc_that_shows_processes_only_costs_no_scratch_files() {
     let rows_of_files = "'fs.read{cache=warm,size=4K}' 'memory.page_fault{kind=file_warm}'";
-    let Some(run) = run(PROCESSES_ONLY, rows_of_files) else {
-        return;
-    };
+    let run = or_skip!(run(PROCESSES_ONLY, rows_of_files));
     for row in rows(&run) {
         assert_eq!(row["status"], "ok", "{row}");
     }
@@ -205,9 +189,7 @@ fn without_a_loopback_interface_connections_are_unsupported() {
     let script = "unshare --net true 2>/dev/null || { echo skip: no namespaces >&2; exit; }
                   exec unshare --net $run";
     let selectors = "'syscall.poll{fds=10}' 'net.tcp.round_trip{cpus=same,size=64}'";
-    let Some(run) = run(script, selectors) else {
-        return;
-    };
+    let run = or_skip!(run(script, selectors));
     all_have_numbers(&run);
     let down = row(&run, "syscall.poll{of=tcp,ready=first,fds=10}");
     assert_eq!(down["status"], "unsupported", "{down}");
@@ -223,9 +205,7 @@ const FOREIGN_PROC: &str = "unshare --pid --fork true 2>/dev/null ||
 fn another_namespaces_proc_is_no_evidence() {
     // Numbers of processes are those of others there: their switches, namespaces and CPUs.
     let selectors = "switch.futex 'task.namespace{op=setns,kind=uts}' memory.page_fault";
-    let Some(run) = run(FOREIGN_PROC, selectors) else {
-        return;
-    };
+    let run = or_skip!(run(FOREIGN_PROC, selectors));
     all_have_numbers(&run);
     for row in rows(&run) {
         if row["status"] == "unsupported" {
@@ -247,9 +227,10 @@ const ANOTHERS_CPUS: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
 #[ignore = "machine suite"]
 fn a_cpu_that_the_list_of_those_online_lacks_is_still_ones_own() {
     let script = format!("{ANOTHERS_CPUS} $run");
-    let Some(run) = run(&script, "syscall.umask 'ipc.round_trip{via=pipe,size=1}'") else {
-        return;
-    };
+    let run = or_skip!(run(
+        &script,
+        "syscall.umask 'ipc.round_trip{via=pipe,size=1}'"
+    ));
     all_have_numbers(&run);
     assert_eq!(run["machine"]["cpus_allowed"], 1);
     let program = Program::new();
@@ -266,9 +247,7 @@ fn a_cpu_outside_of_the_first_set_is_measured_when_it_is_named() {
     let script = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
                   [ \"$last\" != 0 ] || { echo skip: one CPU >&2; exit; }
                   exec taskset -c 0 $run --cpus $last";
-    let Some(run) = run(script, "syscall.umask") else {
-        return;
-    };
+    let run = or_skip!(run(script, "syscall.umask"));
     assert_ne!(run["config"]["cpus"], serde_json::json!([0]));
     all_have_numbers(&run);
 }
@@ -291,9 +270,7 @@ const SHRINKING: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//'); [ \"$last\
 #[test]
 #[ignore = "machine suite"]
 fn a_set_of_cpus_that_shrinks_in_mid_run_costs_no_rows() {
-    let Some(run) = run(SHRINKING, "syscall.null syscall.stat syscall.select") else {
-        return;
-    };
+    let run = or_skip!(run(SHRINKING, "syscall.null syscall.stat syscall.select"));
     let warnings = run["warnings"].list();
     assert!(
         warnings.iter().any(|one| one["code"] == "cpus"),
@@ -312,9 +289,7 @@ fn a_crash_on_purpose_leaves_no_core_file() {
         return println!("skipped: core files go elsewhere: {pattern}");
     }
     let script = "ulimit -c unlimited; \"$syscost\" selftest >out 2>&1; ls";
-    let Some(output) = program.script(&["bash"], script) else {
-        return;
-    };
+    let output = or_skip!(program.script(&["bash"], script));
     assert!(!output.out.contains("core"), "{}", output.out);
 }
 
@@ -322,8 +297,6 @@ fn a_crash_on_purpose_leaves_no_core_file() {
 fn too_little_address_space_is_said_and_no_abort() {
     let program = Program::new();
     let script = "ulimit -v 90000; exec \"$syscost\" list";
-    let Some(output) = program.script(&["bash"], script) else {
-        return;
-    };
+    let output = or_skip!(program.script(&["bash"], script));
     output.says(1, "limited to 87 MiB (ulimit -v)");
 }

@@ -1,10 +1,8 @@
 //! Commands of the user's own: what is refused before it is measured, what is counted, and what is compared.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use crate::common::{Ended, Ending, Json, Program, row};
+use crate::common::{Ended, Ending, Json, Program, or_skip, row};
 
 /// Runs `time` with these arguments, each as it is.
 fn time(program: &Program, arguments: &[&str]) -> Ended {
@@ -23,6 +21,17 @@ fn evidence<'r>(row: &'r Value, claim: &str) -> &'r Value {
     let mut all = row["evidence"].list().iter();
     let found = all.find(|one| one["claim"] == claim);
     found.unwrap_or_else(|| panic!("no {claim}: {row:#}"))
+}
+
+/// The processes in whose command line this mark of a test is, and that line.
+fn running(mark: &str) -> Vec<(i32, String)> {
+    let processes = std::fs::read_dir("/proc").expect("readable").flatten();
+    let all = processes.filter_map(|one| {
+        let id = one.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(one.path().join("cmdline")).ok()?;
+        Some((id, String::from_utf8_lossy(&line).into_owned()))
+    });
+    all.filter(|(_, line)| line.contains(mark)).collect()
 }
 
 #[test]
@@ -159,7 +168,7 @@ fn values_take_the_place_of_names_and_results_are_in_hyperfines_form() {
         .concat(),
     );
     let printed = ended.ran();
-    assert!(printed.out.contains("echo b{ 2"), "{}", printed.out);
+    printed.prints("echo b{ 2");
     let text = std::fs::read_to_string(&json).expect("written");
     let written: Value = serde_json::from_str(&text).expect("JSON");
     let results = written["results"].list();
@@ -184,26 +193,18 @@ fn commands_of_a_run_are_compared_and_read_as_other_rows_are() {
         "-n", "little", "-n", "much", "--runs", "8", "--tag", "loops", little, much,
     ];
     let printed = time(&program, &arguments).ran();
-    assert!(
-        printed.out.contains("slower: much takes"),
-        "{}",
-        printed.out
-    );
+    printed.prints("slower: much takes");
     let gated = time(
         &program,
         &[&arguments[..], &["--fail-on", "worse:20%"]].concat(),
     );
     assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
     let shown = program.run("show loops command").succeeded();
-    assert!(shown.out.contains("command=much"), "{}", shown.out);
+    shown.prints("command=much");
     let csv = program.run("export loops --format csv").succeeded();
-    assert!(
-        csv.out.contains("command.memory{command=little}"),
-        "{}",
-        csv.out
-    );
+    csv.prints("command.memory{command=little}");
     let explained = program.run("explain command.cpu").succeeded();
-    assert!(explained.out.contains("CPU time"), "{}", explained.out);
+    explained.prints("CPU time");
 }
 
 #[test]
@@ -262,9 +263,7 @@ fn what_others_started_is_let_alone() {
          (exec $syscost time --no-save --budget 5 --runs 1 --setup 'sleep {mark} & echo $! > step' true) >/dev/null; code=$?; \
          kill -0 $before && kill $before $(cat step) && echo both, $code"
     );
-    let Some(ended) = program.script(&["sh", "-c"], &text) else {
-        return;
-    };
+    let ended = or_skip!(program.script(&["sh", "-c"], &text));
     assert_eq!(ended.out.trim(), "both, 0", "{}", ended.err);
     let text = format!(
         "sleep {mark} >/dev/null 2>&1 & exec $syscost time --no-save --budget 5 --runs 1 true"
@@ -273,22 +272,9 @@ fn what_others_started_is_let_alone() {
         .script(&["sh", "-c"], &text)
         .expect("the shell is there");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let is_it = |path: &Path| {
-        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(&mark)
-    };
-    let processes = std::fs::read_dir("/proc").expect("readable").flatten();
-    let left: Vec<_> = processes
-        .map(|one| one.path())
-        .filter(|path| is_it(path))
-        .collect();
+    let left = running(&mark);
     assert_eq!(left.len(), 1, "it still runs, and is this test's: {left:?}");
-    let id = left[0]
-        .file_name()
-        .and_then(|name| name.to_str()?.parse().ok());
-    let id = id
-        .and_then(rustix::process::Pid::from_raw)
-        .expect("a process");
+    let id = rustix::process::Pid::from_raw(left[0].0).expect("a process");
     rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it is ours");
 }
 
@@ -305,19 +291,8 @@ fn ctrl_c_ends_a_command_and_what_it_started() {
         .stdout(std::process::Stdio::null())
         .spawn();
     let child = child.expect("started");
-    let line_has = |path: &Path| {
-        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).starts_with("sleep")
-            && String::from_utf8_lossy(&line).contains(&mark)
-    };
-    let sleeping = || {
-        let processes = std::fs::read_dir("/proc").expect("readable").flatten();
-        processes
-            .map(|one| one.path())
-            .filter(|path| line_has(path))
-            .count()
-    };
-    while sleeping() < 2 {
+    let sleeps = |(_, line): &(i32, String)| line.starts_with("sleep");
+    while running(&mark).into_iter().filter(sleeps).count() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let id = rustix::process::Pid::from_child(&child);
@@ -329,7 +304,7 @@ fn ctrl_c_ends_a_command_and_what_it_started() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    assert_eq!(sleeping(), 0);
+    assert_eq!(running(&mark), []);
 }
 
 #[test]
@@ -345,15 +320,7 @@ fn nothing_is_left_running_or_in_files() {
         ],
     )
     .says(2, "--time-limit");
-    let is_it = |path: &Path| {
-        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(&mark)
-    };
-    let processes = std::fs::read_dir("/proc").expect("readable").flatten();
-    let left: Vec<_> = processes
-        .map(|one| one.path())
-        .filter(|path| is_it(path))
-        .collect();
+    let left = running(&mark);
     assert!(left.is_empty(), "{left:?}");
     let left = std::fs::read_dir(program.temporary());
     assert_eq!(left.map_or(0, |entries| entries.count()), 0);

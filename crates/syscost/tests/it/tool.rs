@@ -1,15 +1,15 @@
 //! Programs that set up a test bed, and whether a failure is due to this machine or a defect of the
 //! tests.
 
-use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why there is no test bed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// A program is not installed.
+    #[error("no {program} here; apt-get install {package}")]
     Missing {
         /// Its name.
         program: String,
@@ -17,6 +17,7 @@ pub(crate) enum Failure {
         package: &'static str,
     },
     /// The kernel lacks a feature, or this process lacks a privilege.
+    #[error("{tried}: {cause}")]
     Refused {
         /// What was attempted.
         tried: String,
@@ -24,6 +25,7 @@ pub(crate) enum Failure {
         cause: String,
     },
     /// Anything else: a defect of the tests.
+    #[error("{tried}: {cause}")]
     Broken {
         /// What was attempted.
         tried: String,
@@ -64,19 +66,6 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing { program, package } => {
-                write!(f, "no {program} here; apt-get install {package}")
-            }
-            Self::Refused { tried, cause } | Self::Broken { tried, cause } => {
-                write!(f, "{tried}: {cause}")
-            }
-        }
-    }
-}
-
 /// Waits until no other test of this process makes links, disks or clusters, or measures on them:
 /// two at once would disturb each other.
 pub(crate) fn turn() -> MutexGuard<'static, ()> {
@@ -84,26 +73,22 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The result; prints `skipped: why` and returns `None` if this machine cannot provide it.
+/// The result.
 ///
 /// # Panics
-/// If it should have worked: the tests are wrong, a program is missing although
+/// If this machine should have provided it: the tests are wrong, a program is missing although
 /// SYSCOST_REQUIRE_TOOLS or the variable `granted` is set, or this machine refuses what the latter
 /// says it allows.
-pub(crate) fn unless_skipped<T>(made: Result<T, Failure>, granted: &str) -> Option<T> {
-    let failure = match made {
-        Ok(made) => return Some(made),
-        Err(failure) => failure,
-    };
+pub(crate) fn unless_required<T>(made: Result<T, Failure>, granted: &str) -> Result<T, Failure> {
     let is_set = |name| std::env::var_os(name).is_some();
-    let is_fatal = match &failure {
-        Failure::Missing { .. } => is_set("SYSCOST_REQUIRE_TOOLS") || is_set(granted),
-        Failure::Refused { .. } => is_set(granted),
-        Failure::Broken { .. } => true,
-    };
-    assert!(!is_fatal, "{failure}");
-    println!("skipped: {failure}");
-    None
+    made.inspect_err(|failure| {
+        let is_fatal = match failure {
+            Failure::Missing { .. } => is_set("SYSCOST_REQUIRE_TOOLS") || is_set(granted),
+            Failure::Refused { .. } => is_set(granted),
+            Failure::Broken { .. } => true,
+        };
+        assert!(!is_fatal, "{failure}");
+    })
 }
 
 /// The output of a program with these arguments, which must succeed.

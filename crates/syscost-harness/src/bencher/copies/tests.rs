@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use syscost_sys::or_skip;
 
 use syscost_params::{Copies, Params};
 use syscost_sys::cpu;
@@ -36,7 +37,7 @@ fn spin() -> Result<(), String> {
 
 #[test]
 fn all_copies_work_and_every_operation_is_counted() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     for between in Between::ALL {
         let done = Shared::new([const { AtomicU64::new(0) }; 2]).unwrap();
         let theirs = done.clone();
@@ -85,7 +86,7 @@ struct Counted {
 
 #[test]
 fn more_or_fewer_copies_than_the_name_says_are_refuted() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     let named = |count| {
         let mut rows = rows!(Counted {
             copies: [Copies(count)]
@@ -114,7 +115,7 @@ fn more_or_fewer_copies_than_the_name_says_are_refuted() {
 
 #[test]
 fn copies_that_are_not_what_the_name_says_are_refuted() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     let named = rows!(Row {
         r#as: [Between::Processes]
     })
@@ -139,7 +140,7 @@ fn copies_that_are_not_what_the_name_says_are_refuted() {
 
 #[test]
 fn a_copy_that_fails_fails_the_measurement() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     for between in Between::ALL {
         for pass in [Pass::Timed, Pass::Evidence] {
             let result = found(&cpus, pass, &[], |plan| {
@@ -164,7 +165,7 @@ fn a_copy_that_fails_fails_the_measurement() {
 
 #[test]
 fn a_copy_that_cannot_begin_or_panics_fails_the_measurement() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     type Op = fn() -> Result<(), String>;
     let run = |make: fn(usize) -> Result<Op, Failure>| {
         let result = found(&cpus, Pass::Timed, &[], |plan| {
@@ -186,7 +187,7 @@ fn a_copy_that_cannot_begin_or_panics_fails_the_measurement() {
 
 #[test]
 fn more_copies_than_cpus_are_unsupported() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     let result = found(&cpus, Pass::Timed, &[], |plan| {
         plan.measure(Copied::of(Between::Threads, 3, 1, |_| Ok(spin)))
     });
@@ -195,7 +196,7 @@ fn more_copies_than_cpus_are_unsupported() {
 
 #[test]
 fn a_copy_on_another_cpu_than_its_row_says_is_refuted() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     let first = cpus[0];
     let findings = found(&cpus, Pass::Evidence, &[], |plan| {
         plan.measure(Copied::of(Between::Processes, 2, 1, move |_| {
@@ -213,11 +214,8 @@ fn a_copy_on_another_cpu_than_its_row_says_is_refuted() {
 
 #[test]
 fn copies_that_make_other_calls_than_they_claim_are_refuted() {
-    let Some(cpus) = two_cpus() else { return };
-    if syscost_sys::audit::available().is_err() {
-        println!("skipped: no audit here");
-        return;
-    }
+    let cpus = or_skip!(two_cpus());
+    or_skip!(syscost_sys::audit::available(), "no audit here");
     let claim = "getppid system calls per operation";
     let declared = [calls(Sysno::GETPPID)];
     let lie = found(&cpus, Pass::Evidence, &declared, |plan| {
@@ -239,7 +237,7 @@ fn copies_that_make_other_calls_than_they_claim_are_refuted() {
 
 #[test]
 fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
-    let Some(cpus) = two_cpus() else { return };
+    let cpus = or_skip!(two_cpus());
     let sleeps = found(&cpus, Pass::Evidence, &[], |plan| {
         plan.measure(Copied::of(Between::Processes, 2, 1, |_| {
             Ok(|| {

@@ -61,13 +61,11 @@ mod tests {
     use crate::case::Case;
     use crate::expect::{Counter, exactly};
     use crate::pass::Pass;
+    use syscost_sys::or_skip;
 
     #[test]
     fn allocations_of_batches_and_of_single_operations_are_counted() {
-        let Ok(cpus) = cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+        let cpus = or_skip!(cpu::allowed(), "no affinity here");
         let blocks = |count: usize| (0..count).for_each(|_| drop(black_box(Box::new(1_u64))));
         let verdicts = [0, 1, 2].map(|count| {
             let expected = [exactly(Counter::Allocations, 1.0)];

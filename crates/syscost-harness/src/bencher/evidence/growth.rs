@@ -59,6 +59,7 @@ mod tests {
 
     use super::*;
     use crate::expect::{Counter, within};
+    use syscost_sys::or_skip;
 
     /// Above malloc's maximum threshold: mapped anew each time, and given back.
     const BYTES: usize = 40 << 20;
@@ -79,10 +80,7 @@ mod tests {
     #[test]
     fn what_is_written_between_begin_and_end_is_gained() {
         assert_eq!(Growth::new(None).judge(1), None);
-        let Ok(cpus) = cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+        let cpus = or_skip!(cpu::allowed(), "no affinity here");
         // In a separate process, since other tests of this one allocate memory meanwhile.
         let alone = Partner::start(Between::Processes, &cpus, || {
             let seen = [BYTES, 0, 2 * BYTES].map(verdict);

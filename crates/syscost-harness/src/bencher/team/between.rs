@@ -123,6 +123,7 @@ mod tests {
     use crate::pass::Pass;
     use crate::placement::Placement;
     use crate::rows;
+    use syscost_sys::or_skip;
 
     /// The findings of a case on this CPU.
     fn found(
@@ -171,9 +172,7 @@ mod tests {
 
     #[test]
     fn tasks_that_are_not_what_the_name_says_are_refuted() {
-        if let Err(reason) = TaskId::own().group() {
-            return println!("skipped: {reason}");
-        }
+        or_skip!(TaskId::own().group());
         for between in Between::ALL {
             for named in Between::ALL {
                 let expected = [Verdict::of(named == between)];

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use syscost_sys::or_skip;
 
 use syscost_sys::raw::Sysno;
 
@@ -46,9 +47,7 @@ fn calls_that_are_given_something_else_are_refuted() {
 
 #[test]
 fn what_prepares_single_operations_must_not_make_their_calls() {
-    if let Err(reason) = syscost_sys::audit::available() {
-        return println!("skipped: {reason}");
-    }
+    or_skip!(syscost_sys::audit::available());
     let verdict = |is_anticipated: bool| {
         let (case, clock) = (Case::default(), Clock::mock());
         let mut plan = plan(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);

@@ -1,6 +1,7 @@
 //! Operations that are all timed individually: which of them are in the histogram.
 
 use syscost_sys::clock::{Clock, mock};
+use syscost_sys::or_skip;
 
 use super::*;
 
@@ -44,22 +45,18 @@ impl Driver for Lapped {
     }
 }
 
-/// What a measurement of them finds; `None` where the test may not use processor 0.
-fn measured(lost_one_in: u64) -> Option<Result<Findings, Failure>> {
-    if !team::is_at_processor_0() {
-        return None;
-    }
+/// What a measurement of them finds, on processor 0.
+fn measured(lost_one_in: u64) -> Result<Findings, Failure> {
     let alone = Together::of(HERE, |_| {
         Ok(Team::new(Vec::new(), Lapped::new(lost_one_in)).map(drop))
     });
-    Some(timed(|plan| plan.measure(alone)))
+    timed(|plan| plan.measure(alone))
 }
 
 #[test]
 fn every_operation_is_in_the_histogram() {
-    let Some(findings) = measured(u64::MAX) else {
-        return;
-    };
+    or_skip!(syscost_sys::cpu::pin(0), "processor 0 is not ours");
+    let findings = measured(u64::MAX);
     let findings = findings.expect("measured");
     let count = |bins: &[(f64, u64)]| bins.iter().map(|(_, count)| count).sum::<u64>();
     let of_samples = findings.samples.iterations * findings.samples.values.len() as u64;
@@ -80,9 +77,8 @@ fn every_operation_is_in_the_histogram() {
 
 #[test]
 fn a_lost_operation_is_in_no_sample() {
-    let Some(findings) = measured(50) else {
-        return;
-    };
+    or_skip!(syscost_sys::cpu::pin(0), "processor 0 is not ours");
+    let findings = measured(50);
     let findings = findings.expect("measured");
     assert!(
         findings.samples.values.iter().all(|ns| *ns < 2_000.0),
@@ -90,7 +86,7 @@ fn a_lost_operation_is_in_no_sample() {
         findings.samples.values
     );
     assert!(findings.histogram.iter().all(|(ns, _)| *ns < 2_000.0));
-    let failure = measured(2).expect("as before").unwrap_err();
+    let failure = measured(2).unwrap_err();
     assert!(
         failure.to_string().contains("an operation was lost"),
         "{failure}"

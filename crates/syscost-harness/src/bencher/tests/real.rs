@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::clock::Clock;
-use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Partner};
+use syscost_sys::{Unsupported, cpu};
 
 use crate::bencher::{Findings, Outcome, Plan, Situation};
 use crate::bencher::{Stop, TaskGroup, Team};
@@ -24,14 +24,11 @@ const EFFORT: Effort = Effort {
     ..super::EFFORT
 };
 
-/// The first two CPUs; `None`, after printing so, where there are fewer.
-pub(in crate::bencher) fn two_cpus() -> Option<Vec<u32>> {
+/// The first two CPUs; an error where there are fewer.
+pub(in crate::bencher) fn two_cpus() -> Result<Vec<u32>, Unsupported> {
     let allowed = cpu::allowed().unwrap_or_default();
     let two = allowed.get(..2).map(<[u32]>::to_vec);
-    if two.is_none() {
-        println!("skipped: needs two CPUs");
-    }
-    two
+    two.ok_or(Unsupported::new("needs two CPUs"))
 }
 
 /// What a measurement on the first of these CPUs finds of a case, in a separate thread,

@@ -3,6 +3,7 @@
 use std::io::{Read, Write, pipe};
 use std::thread::yield_now;
 use std::time::{Duration, Instant};
+use syscost_sys::{Unsupported, cpu, or_skip};
 
 use syscost_params::Params;
 use syscost_results::measurement::Cause;
@@ -40,23 +41,12 @@ fn counting<'t>(per_iteration: u64, ns: u64) -> Result<Team<'t, u64>, Failure> {
     Ok(team.map(move |()| counted.get()))
 }
 
-/// Pins this thread to the mock's processor; false, after printing the reason, where it may not.
-pub(super) fn is_at_processor_0() -> bool {
-    let pinned = syscost_sys::cpu::pin(0);
-    if pinned.is_err() {
-        println!("skipped: processor 0 is not ours");
-    }
-    pinned.is_ok()
-}
-
-/// The placement of the mock's processor, where the tests' threads run.
+/// The placement of the mock's processor, the first, where the tests' threads run.
 pub(super) const HERE: Placement = Placement::At(syscost_sys::topology::Relation::SameCpu);
 
 #[test]
 fn a_team_costs_what_it_takes_more_than_its_baselines() {
-    if !is_at_processor_0() {
-        return;
-    }
+    or_skip!(cpu::pin(0), "processor 0 is not ours");
     let findings = timed(|plan| {
         let baseline = |detail, per_iteration, ns: u64| Baseline {
             name: "less",
@@ -92,9 +82,7 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
 
 #[test]
 fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
-    if !is_at_processor_0() {
-        return;
-    }
+    or_skip!(cpu::pin(0), "processor 0 is not ours");
     for pass in [Pass::Timed, Pass::Evidence] {
         let (case, clock) = (Case::default(), Clock::mock());
         let expect = [exactly(Counter::Reported("turns"), 1.0)];
@@ -123,9 +111,7 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
 
 #[test]
 fn a_baseline_divided_by_another_number_than_its_operations_is_refuted() {
-    if !is_at_processor_0() {
-        return;
-    }
+    or_skip!(cpu::pin(0), "processor 0 is not ours");
     for (pass, told) in [Pass::Timed, Pass::Evidence].into_iter().zip([2, 4]) {
         let (case, clock) = (Case::default(), Clock::mock());
         let baseline = Baseline {
@@ -154,9 +140,7 @@ fn a_baseline_divided_by_another_number_than_its_operations_is_refuted() {
 
 #[test]
 fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
-    if !is_at_processor_0() {
-        return;
-    }
+    or_skip!(cpu::pin(0), "processor 0 is not ours");
     // Other tests fork, after which this process copies the pages it writes to: faults, and waits for the
     // other fork, that this operation does not cause. They do not occur each time.
     let mut refuted = refuted_of_growing();
@@ -220,7 +204,7 @@ fn on(
     measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
 ) -> Result<Findings, Failure> {
     let found = || {
-        syscost_sys::cpu::pin(cpus[0]).expect("the CPU is allowed");
+        cpu::pin(cpus[0]).expect("the CPU is allowed");
         let (case, clock) = (Case::default(), Clock::mock());
         let here = Testbed {
             allowed: cpus.to_vec(),
@@ -233,20 +217,9 @@ fn on(
     std::thread::scope(|scope| scope.spawn(found).join().expect("no panic"))
 }
 
-fn allowed() -> Vec<u32> {
-    let allowed = syscost_sys::cpu::allowed().unwrap_or_default();
-    if allowed.is_empty() {
-        println!("skipped: no affinity here");
-    }
-    allowed
-}
-
 #[test]
 fn what_a_partner_says_of_its_failure_is_reported() {
-    let allowed = allowed();
-    if allowed.is_empty() {
-        return;
-    }
+    let allowed = or_skip!(cpu::allowed(), "no affinity here");
     let failure = on(&allowed[..1], |plan| {
         plan.measure(Together::of(HERE, |cpus| {
             let (mut inbox, mut outbox) = pipe().expect("a pipe");
@@ -269,10 +242,7 @@ fn what_a_partner_says_of_its_failure_is_reported() {
 
 #[test]
 fn a_partner_that_is_gone_is_no_missing_feature() {
-    let allowed = allowed();
-    if allowed.is_empty() {
-        return;
-    }
+    let allowed = or_skip!(cpu::allowed(), "no affinity here");
     for (end, words) in [
         (Err("no luck"), "a partner failed: no luck"),
         (Ok(()), "a partner ended early"),
@@ -316,9 +286,7 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
             Ok(())
         }
     }
-    if !is_at_processor_0() {
-        return;
-    }
+    or_skip!(cpu::pin(0), "processor 0 is not ours");
     for pass in [Pass::Timed, Pass::Evidence] {
         let (case, clock) = (Case::default(), Clock::mock());
         let plan = plan(&case, &[], &clock, pass);
@@ -338,7 +306,7 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
 
 #[test]
 fn tasks_that_share_a_cpu_are_not_distinct() {
-    let Some(two) = &two_cpus() else { return };
+    let two = &or_skip!(two_cpus());
     for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
         let findings = on(two, |plan| {
             plan.measure(Together::of(Placement::Distinct, |cpus| {
@@ -354,7 +322,7 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
 /// Wherever it was seen: it need not have been moved so far.
 #[test]
 fn a_partner_that_may_leave_its_cpu_is_refuted() {
-    let Some(two) = &two_cpus() else { return };
+    let two = &or_skip!(two_cpus());
     for (may_use, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
         let findings = on(two, |plan| {
             let cpus = two[..may_use].to_vec();
@@ -376,7 +344,7 @@ struct Placed {
 
 #[test]
 fn tasks_that_are_put_elsewhere_than_the_name_says_are_refuted() {
-    let Some(two) = &two_cpus() else { return };
+    let two = &or_skip!(two_cpus());
     for named in Placement::among(two) {
         let case = rows!(Placed { cpus: [named] }).remove(0).erased();
         for cpus in Placement::among(two) {
@@ -396,7 +364,7 @@ fn tasks_that_are_put_elsewhere_than_the_name_says_are_refuted() {
 
 #[test]
 fn every_placement_that_may_be_seen_is_reported() {
-    let Some(two) = &two_cpus() else { return };
+    let two = &or_skip!(two_cpus());
     let findings = on(two, |plan| {
         plan.measure(Together::of(Placement::Free, |_| lasting(100)))
     })
@@ -412,20 +380,17 @@ fn every_placement_that_may_be_seen_is_reported() {
 
 /// The causes for which samples of a team are tagged whose partner shares another CPU with a busy
 /// loop, or whose tasks share two CPUs with two; the partner spins, or also sleeps now and then.
-/// `None`, after printing the reason, where that cannot be seen.
+/// An error where that cannot be seen.
 fn tags_beside_a_busy_loop(
     is_free: bool,
     expect: Expect,
     spins: bool,
-) -> Option<Vec<(u32, Cause)>> {
-    let allowed = allowed();
-    if allowed.len() < 2 || SchedStat::open().is_err() {
-        println!("skipped: no other CPU, or the kernel does not report how long tasks wait");
-        return None;
-    }
+) -> Result<Vec<(u32, Cause)>, Unsupported> {
+    let two = &two_cpus()?;
+    SchedStat::open()?;
     let (placement, busy) = match is_free {
-        true => (Placement::Free, &allowed[..2]),
-        false => (Placement::Pair(allowed[0], allowed[1]), &allowed[1..2]),
+        true => (Placement::Free, &two[..]),
+        false => (Placement::Pair(two[0], two[1]), &two[1..]),
     };
     let spin = std::hint::spin_loop;
     let spin_and_sleep = || {
@@ -437,7 +402,6 @@ fn tags_beside_a_busy_loop(
     };
     let turn: fn() = if spins { spin } else { spin_and_sleep };
     let own = || std::thread::sleep(Duration::from_millis(4));
-    let two = &allowed[..2];
     let findings = beside_busy_loops(busy, || {
         found_of(&Case::default(), two, Pass::Timed, &[expect], |plan| {
             plan.measure(Together::of(placement, |cpus| {
@@ -451,7 +415,7 @@ fn tags_beside_a_busy_loop(
     let share = findings.explained.get(&Cause::RunDelay);
     assert!(spins && !is_free || *share.expect("told") > 0.05);
     let tags = findings.samples.disturbed.iter();
-    Some(tags.map(|tag| (tag.sample, tag.cause)).collect())
+    Ok(tags.map(|tag| (tag.sample, tag.cause)).collect())
 }
 
 #[test]
@@ -464,9 +428,7 @@ fn a_team_whose_partner_shares_its_cpu_has_no_undisturbed_sample() {
         (true, spinning, true),
         (true, sleeping, false),
     ] {
-        let Some(tags) = tags_beside_a_busy_loop(is_free, expect, spins) else {
-            return;
-        };
+        let tags = or_skip!(tags_beside_a_busy_loop(is_free, expect, spins));
         // Of tasks that never sleep on CPUs of their own each wait is known.
         let cause = match spins && !is_free {
             true => Cause::RunDelay,
@@ -489,7 +451,7 @@ fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
             delay_ns,
             ..TaskReading::default()
         };
-        let cpus = syscost_sys::cpu::allowed().expect("some");
+        let cpus = cpu::allowed().expect("some");
         background::share_of_separate(&cpus[..1], &used, 100.0)
     };
     assert_eq!(share(2), Some(0.02));
@@ -503,15 +465,10 @@ fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
 
 #[test]
 fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
-    let allowed = allowed();
-    if allowed.len() < 2 || SchedStat::open().is_err() {
-        return println!(
-            "skipped: no other CPU, or the kernel does not report how long tasks wait"
-        );
-    }
-    let placement = Placement::Pair(allowed[0], allowed[1]);
-    let (two, case) = (&allowed[..2], Case::default());
-    let findings = beside_busy_loops(&allowed[1..2], || {
+    let (two, case) = (&or_skip!(two_cpus()), Case::default());
+    or_skip!(SchedStat::open());
+    let placement = Placement::Pair(two[0], two[1]);
+    let findings = beside_busy_loops(&two[1..], || {
         found_of(&case, two, Pass::Evidence, &[], |plan| {
             plan.measure(Together::of(placement, |_| {
                 // Twice the work takes four times as long.
@@ -552,9 +509,7 @@ impl Driver for Alternating {
 
 #[test]
 fn a_batch_that_its_tasks_call_disturbed_is_no_undisturbed_sample() {
-    if !is_at_processor_0() {
-        return;
-    }
+    or_skip!(cpu::pin(0), "processor 0 is not ours");
     let make = |_: &[u32]| Ok(Team::new(Vec::new(), Alternating(0)).map(drop));
     let findings = timed(|mut plan| {
         plan.ignore_interference();

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use syscost_net::nfs::Export;
+use syscost_params::Value;
 use syscost_results::run::Config;
 
 use super::{Header, Record};
@@ -86,7 +87,7 @@ fn cut(text: &str) -> &str {
 }
 
 fn config(config: &Config) -> Result<(), String> {
-    ensure(Profile::from_name(&config.profile).is_some(), || {
+    ensure(Profile::read(&config.profile).is_some(), || {
         format!("there is no profile {:?}", cut(&config.profile))
     })?;
     ensure(SECONDS.contains(&config.budget_s), || {

@@ -5,11 +5,10 @@ use crate::memory::Pages;
 
 const CHAINS: [usize; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24, 32];
 
-/// A chase along this route; if it is not supported, prints the reason and returns `None`.
-fn chase(route: Route, chains: usize) -> Option<Chase> {
-    let made = Memory::fill(route.bytes, Pages::Small)
-        .and_then(|memory| Chase::new(memory, route, chains));
-    made.map_err(|reason| println!("skipped: {reason}")).ok()
+/// A chase along this route.
+fn chase(route: Route, chains: usize) -> Result<Chase, Unsupported> {
+    let memory = Memory::fill(route.bytes, Pages::Small);
+    memory.and_then(|memory| Chase::new(memory, route, chains))
 }
 
 fn routes() -> Vec<Route> {
@@ -33,9 +32,8 @@ fn routes() -> Vec<Route> {
 #[test]
 fn every_route_is_one_cycle_through_all_of_its_lines() {
     for route in routes() {
-        let Some(chase) = chase(route, 1) else {
-            continue;
-        };
+        let made = chase(route, 1).inspect_err(|reason| println!("skipped: {reason}"));
+        let Ok(chase) = made else { continue };
         assert_eq!(chase.visited(), route.lines(), "{route:?}");
         assert_eq!(chase.known_visited_apart(route.bytes), 1, "one piece");
         assert_eq!(chase.known_visited_apart(route.bytes), 1, "as it was found");
@@ -47,9 +45,7 @@ fn every_route_is_one_cycle_through_all_of_its_lines() {
 fn every_step_of_any_number_of_chains_is_made() {
     for chains in CHAINS {
         let route = Route::dense(33 * 64, Order::Random(chains as u64));
-        let Some(chase) = chase(route, chains) else {
-            return;
-        };
+        let chase = or_skip!(chase(route, chains));
         for iterations in [0, 1, 2, 77, 1] {
             let expected = chase.expected(iterations);
             assert_eq!(
@@ -83,9 +79,7 @@ fn each_page_is_touched_at_a_line_that_chains_come_to_last() {
 
 #[test]
 fn chains_can_be_changed_and_begin_anew() {
-    let Some(mut chase) = chase(Route::dense(64 << 10, Order::Random(5)), 1) else {
-        return;
-    };
+    let mut chase = or_skip!(chase(Route::dense(64 << 10, Order::Random(5)), 1));
     chase.run(3);
     chase.set_chains(8, 1000).unwrap();
     assert_eq!(chase.chains(), 8);
@@ -100,7 +94,7 @@ fn chains_can_be_changed_and_begin_anew() {
 #[test]
 fn a_cycle_that_leaves_lines_out_or_does_not_close_is_detected() {
     let route = Route::dense(64 << 10, Order::Random(9));
-    let Some(chase) = chase(route, 1) else { return };
+    let chase = or_skip!(chase(route, 1));
     let (first, third) = (chase.node(100), chase.node(102));
     // SAFETY: nodes of a chase that nothing else uses.
     let position = unsafe { (*first).position };
@@ -157,7 +151,7 @@ fn an_order_is_recognised_by_its_steps() {
             Order::Ascending => (route.step(), 0.99..1.0, 0.99..1.0),
             Order::Pairs { distance, .. } => (distance, 0.1..0.4, 0.5..0.55),
         };
-        let Some(chase) = chase(route, 1) else { return };
+        let chase = or_skip!(chase(route, 1));
         let shares = [
             chase.share_of_steps(bytes),
             chase.share_of_steps_apart(bytes),
@@ -171,7 +165,7 @@ fn an_order_is_recognised_by_its_steps() {
 #[test]
 fn no_distance_is_frequent_in_a_random_order_and_some_are_in_others() {
     for route in routes() {
-        let Some(chase) = chase(route, 1) else { return };
+        let chase = or_skip!(chase(route, 1));
         let expected = match route.order {
             Order::Random(_) => 0.0..0.06,
             Order::Ascending => 0.98..1.0,
@@ -185,9 +179,7 @@ fn no_distance_is_frequent_in_a_random_order_and_some_are_in_others() {
 #[test]
 fn an_order_backwards_or_in_long_steps_is_not_random() {
     const LINES: usize = 1024;
-    let Some(chase) = chase(Route::dense(LINES * LINE, Order::Ascending), 1) else {
-        return;
-    };
+    let chase = or_skip!(chase(Route::dense(LINES * LINE, Order::Ascending), 1));
     for step in [LINES - 1, 5, 127] {
         for line in 0..LINES {
             let content = Node {
@@ -207,9 +199,7 @@ fn an_order_backwards_or_in_long_steps_is_not_random() {
 
 #[test]
 fn an_order_page_by_page_or_at_random_only_at_first_is_not_random() {
-    let Some(mut chase) = chase(Route::dense(4 << 20, Order::Random(6)), 1) else {
-        return;
-    };
+    let mut chase = or_skip!(chase(Route::dense(4 << 20, Order::Random(6)), 1));
     let Sequence::Shuffled(random) = &chase.sequence else {
         panic!("so few lines are shuffled");
     };
@@ -247,9 +237,7 @@ fn the_code_is_loads_and_nothing_else() {
     const LOAD: [u8; 3] = [0x48, 0x8b, 0x00];
     /// `dec rbx`, and the first byte of `jnz`
     const TURN: [u8; 3] = [0x48, 0xff, 0xcb];
-    let Some(chase) = chase(Route::dense(4096, Order::Random(1)), 1) else {
-        return;
-    };
+    let chase = or_skip!(chase(Route::dense(4096, Order::Random(1)), 1));
     let code = chase.entry as *const u8;
     // SAFETY: the function is longer than 64 loads of 3 bytes, and code may be read.
     let begin = (0..256).find(|at| unsafe { code.add(*at).cast::<[u8; 3]>().read() } == LOAD);
@@ -266,9 +254,7 @@ fn the_code_is_loads_and_nothing_else() {
 #[test]
 fn steps_can_be_made_again() {
     for chains in CHAINS {
-        let Some(chase) = chase(Route::dense(33 * 64, Order::Random(5)), chains) else {
-            return;
-        };
+        let chase = or_skip!(chase(Route::dense(33 * 64, Order::Random(5)), chains));
         chase.run(3);
         let first = chase.run(7);
         chase.go_back(7);

@@ -15,6 +15,7 @@ use std::sync::{Arc, Once};
 use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use syscost_results::fixture;
+pub(crate) use syscost_sys::or_skip;
 use syscost_sys::process;
 use tempfile::TempDir;
 
@@ -125,17 +126,17 @@ impl Program {
     }
 
     /// The output of a shell script in which `$syscost` is the binary, run in the data directory;
-    /// `None`, with a message, if there is no such shell.
-    pub(crate) fn script(&self, shell: &[&str], text: &str) -> Option<Ended> {
+    /// an error if there is no such shell.
+    pub(crate) fn script(&self, shell: &[&str], text: &str) -> Result<Ended, String> {
         let output = self
             .confine(&mut Command::new(shell[0]))
             .args(&shell[1..])
             .args(["-c", text])
             .env("syscost", env!("CARGO_BIN_EXE_syscost"))
             .current_dir(self.folder())
-            .output()
-            .inspect_err(|error| println!("skipped: {}: {error}", shell[0]));
-        output.ok().map(Ended::from)
+            .output();
+        let output = output.map_err(|error| format!("{}: {error}", shell[0]))?;
+        Ok(output.into())
     }
 
     /// Runs, expects success and exactly one JSON document on standard output.
@@ -212,6 +213,17 @@ impl Ended {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
         assert!(self.err.contains(words), "no `{words}`: {}", self.err);
         self
+    }
+
+    /// Asserts that it says these words on standard output.
+    #[track_caller]
+    pub(crate) fn prints(&self, words: &str) {
+        assert!(
+            self.out.contains(words),
+            "no `{words}`: {}{}",
+            self.out,
+            self.err
+        );
     }
 
     /// The document on its standard output.

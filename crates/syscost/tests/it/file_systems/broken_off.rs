@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::disks::{Disk, Kind, on};
 use super::{BYTES, clean, directory, run, text};
-use crate::common::{Ending, Program, rows};
+use crate::common::{Ending, Program, or_skip, rows};
 use crate::tool;
 
 #[test]
 #[ignore = "machine suite"]
 fn a_disk_that_becomes_read_only_ends_no_run() {
-    on(Kind::Ext4, BYTES, "", |disk| {
+    or_skip!(on(Kind::Ext4, BYTES, "", |disk| {
         let program = Program::new();
         let mut child = start(&program, disk, "10");
         wait_for_tree(&mut child, disk);
@@ -27,13 +27,13 @@ fn a_disk_that_becomes_read_only_ends_no_run() {
             said.starts_with("cannot remove tree") || disk.content().is_empty(),
             "{said}"
         );
-    });
+    }));
 }
 
 #[test]
 #[ignore = "machine suite"]
 fn what_a_killed_run_left_is_gone_with_the_next_run() {
-    on(Kind::Ext4, BYTES, "", |disk| {
+    or_skip!(on(Kind::Ext4, BYTES, "", |disk| {
         let program = Program::new();
         kill_midway(&program, disk);
         assert!(!disk.content().is_empty(), "it was killed midway");
@@ -44,13 +44,13 @@ fn what_a_killed_run_left_is_gone_with_the_next_run() {
         )
         .succeeded();
         assert_eq!(disk.content(), [] as [&Path; 0]);
-    });
+    }));
 }
 
 #[test]
 #[ignore = "machine suite"]
 fn what_a_killed_run_left_is_gone_with_clean_also_when_its_record_is_lost() {
-    on(Kind::Ext4, BYTES, "", |disk| {
+    or_skip!(on(Kind::Ext4, BYTES, "", |disk| {
         let program = Program::new();
         let strange = disk.path().join("syscost-1-a");
         fs::create_dir(&strange).expect("a folder");
@@ -84,7 +84,7 @@ fn what_a_killed_run_left_is_gone_with_clean_also_when_its_record_is_lost() {
             );
         }
         assert_eq!(clean(&program, &[]), "nothing was left behind\n");
-    });
+    }));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
             .command(&format!("run --resume {journal} --no-save --format json"))
             .ended()
     };
-    on(Kind::Ext4, BYTES, "", |disk| {
+    or_skip!(on(Kind::Ext4, BYTES, "", |disk| {
         let arguments = ["fs.read", "--budget", "1.5", &directory("kept", disk)];
         run(
             &program,
@@ -120,7 +120,7 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
                 .all(|row| text(row, "name").contains("{dir=kept,"))
         );
         assert_eq!(resumed["config"]["resumed"], 1);
-    });
+    }));
 }
 
 /// Removes the records, as a reboot does with the directory for temporary files.

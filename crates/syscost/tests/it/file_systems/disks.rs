@@ -11,13 +11,16 @@ use std::thread;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use tempfile::TempDir;
 
-use crate::tool::{Failure, require, run, turn, unless_skipped};
+use syscost_params::Value;
+
+use crate::common::or_skip;
+use crate::tool::{Failure, require, run, turn, unless_required};
 
 /// The variable that says that this machine can mount file systems on loop devices.
 const GRANTED: &str = "SYSCOST_REQUIRE_MOUNTS";
 
-/// A kind of file system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A kind of file system, by its name in mountinfo, which is also its label in these tests.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Ext4,
     Xfs,
@@ -25,27 +28,6 @@ pub(crate) enum Kind {
     Tmpfs,
     /// Its upper layer is on the file system of the temporary directory.
     Overlay,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Kind; 5] = [
-        Kind::Ext4,
-        Kind::Xfs,
-        Kind::Btrfs,
-        Kind::Tmpfs,
-        Kind::Overlay,
-    ];
-
-    /// Its name in mountinfo, which is also its label in these tests.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Ext4 => "ext4",
-            Kind::Xfs => "xfs",
-            Kind::Btrfs => "btrfs",
-            Kind::Tmpfs => "tmpfs",
-            Kind::Overlay => "overlay",
-        }
-    }
 }
 
 /// A mounted file system, unmounted on drop.
@@ -129,40 +111,38 @@ impl Drop for Disk {
 }
 
 /// Runs `work` on a new file system of this kind and size, in a thread with its own mount
-/// namespace, whose child processes see the file system. Prints `skipped: why` if it cannot be
-/// made.
+/// namespace, whose child processes see the file system; an error if it cannot be made.
 pub(crate) fn on<T: Send>(
     kind: Kind,
     bytes: u64,
     options: &str,
     work: impl FnOnce(&Disk) -> T + Send,
-) -> Option<T> {
-    apart(move || {
-        let disk = unless_skipped(Disk::new(kind, bytes, options), GRANTED)?;
-        Some(work(&disk))
-    })
+) -> Result<T, Failure> {
+    apart(move || Ok(work(&Disk::new(kind, bytes, options)?)))
 }
 
 /// Runs `work` with one file system of each kind that this machine can make.
 pub(crate) fn on_all<T: Send>(
     bytes: u64,
     work: impl FnOnce(&[(Kind, Disk)]) -> T + Send,
-) -> Option<T> {
+) -> Result<Option<T>, Failure> {
     apart(move || {
-        let made = |kind: Kind| Some((kind, unless_skipped(Disk::new(kind, bytes, ""), GRANTED)?));
+        let made = |kind: Kind| {
+            let disk = unless_required(Disk::new(kind, bytes, ""), GRANTED);
+            let disk = disk.inspect_err(|why| println!("skipped: {why}"));
+            Some((kind, disk.ok()?))
+        };
         let disks: Vec<(Kind, Disk)> = Kind::ALL.into_iter().filter_map(made).collect();
-        (!disks.is_empty()).then(|| work(&disks))
+        Ok((!disks.is_empty()).then(|| work(&disks)))
     })
 }
 
 /// Runs `work` in a thread with its own mount namespace, when no other test measures.
-fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+fn apart<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
     let _turn = turn();
     thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            unless_skipped(enter_own_namespace(), GRANTED)?;
-            work()
-        });
+        let work = || enter_own_namespace().and_then(|()| work());
+        let thread = scope.spawn(|| unless_required(work(), GRANTED));
         match thread.join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -199,7 +179,7 @@ fn text(path: &Path) -> String {
 #[ignore = "machine suite"]
 fn a_mounted_file_system_is_seen_here_alone_and_leaves_nothing() {
     let mounts = || fs::read_to_string("/proc/thread-self/mountinfo").expect("it can be read");
-    let path = on(Kind::Ext4, 64 << 20, "", |disk| {
+    let path = or_skip!(on(Kind::Ext4, 64 << 20, "", |disk| {
         let path = disk.path();
         assert!(mounts().contains(&text(&path)), "it is mounted");
         assert!(disk.content().is_empty());
@@ -207,9 +187,7 @@ fn a_mounted_file_system_is_seen_here_alone_and_leaves_nothing() {
         disk.remount("ro");
         File::create(path.join("other")).expect_err("it is read-only");
         path
-    });
-    if let Some(path) = path {
-        assert!(!mounts().contains(&text(&path)), "no other process sees it");
-        assert!(!path.parent().expect("a folder").exists());
-    }
+    }));
+    assert!(!mounts().contains(&text(&path)), "no other process sees it");
+    assert!(!path.parent().expect("a folder").exists());
 }

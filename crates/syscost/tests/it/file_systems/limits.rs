@@ -4,13 +4,13 @@ use std::os::linux::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Program, row};
+use crate::common::{Program, or_skip, row};
 use rustix::fs::{major, minor};
 use serde_json::Value;
 
 use super::disks::{Kind, on};
 use super::groups::{GRANTED, Group, Limit};
-use crate::tool::{turn, unless_skipped};
+use crate::tool::{turn, unless_required};
 
 /// The document of a run in a control group, which must end well.
 fn document(group: &Group, command: &mut Command) -> Value {
@@ -40,9 +40,7 @@ fn number(row: &Value, key: &str) -> f64 {
 fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
     let _turn = turn();
     const BYTES: u64 = 256 << 20;
-    let Some(group) = unless_skipped(Group::new(&Limit::memory(BYTES)), GRANTED) else {
-        return;
-    };
+    let group = or_skip!(unless_required(Group::new(&Limit::memory(BYTES)), GRANTED));
     let program = Program::new();
     // Next to the build, which is on a disk; the directory for temporary files may be in memory.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
@@ -70,11 +68,11 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
 #[ignore = "machine suite"]
 fn reads_that_a_group_limits_reach_a_plateau() {
     const LIMIT: u32 = 500;
-    on(Kind::Ext4, 1 << 30, "", |disk| {
-        let Some(group) = unless_skipped(Group::new(&limit_of(&disk.path(), LIMIT)), GRANTED)
-        else {
-            return;
-        };
+    or_skip!(on(Kind::Ext4, 1 << 30, "", |disk| {
+        let group = or_skip!(unless_required(
+            Group::new(&limit_of(&disk.path(), LIMIT)),
+            GRANTED
+        ));
         let program = Program::new();
         let directory = format!("--dir=slow={}", disk.path().display());
         let names =
@@ -89,7 +87,7 @@ fn reads_that_a_group_limits_reach_a_plateau() {
             let share = number(row, "median") / f64::from(LIMIT);
             assert!((0.8..1.1).contains(&share), "{share} of the limit: {row}");
         }
-    });
+    }));
 }
 
 /// A limit of reads from the device that this directory is on.

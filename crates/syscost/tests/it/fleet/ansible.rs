@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::{Hosts, until};
-use crate::tool::run;
+use crate::tool::{Failure, run};
 
 /// An sshd on each host, and an inventory.
 pub(crate) struct Reached {
@@ -12,9 +12,9 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// Hosts `n1` and so on, and one more in the inventory that does not exist; prints `skipped: why` and returns `None` if this
-    /// machine cannot have them.
-    pub(crate) fn new(count: u8) -> Option<Self> {
+    /// Hosts `n1` and so on, and one more in the inventory that does not exist; an error if this machine cannot have
+    /// them.
+    pub(crate) fn new(count: u8) -> Result<Self, Failure> {
         let programs = ["ip", "sshd", "ssh", "ssh-keygen", "ansible-playbook"];
         let hosts = Hosts::with(&programs, count)?;
         let mut reached = Self { hosts };
@@ -77,7 +77,7 @@ impl Reached {
                 command.status().is_ok_and(|status| status.success())
             });
         }
-        Some(reached)
+        Ok(reached)
     }
 
     /// syscost on the hub, with these arguments, which are separated by spaces.

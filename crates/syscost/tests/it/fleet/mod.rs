@@ -20,7 +20,7 @@ use rustix::process::Pid;
 use tempfile::TempDir;
 
 use crate::links::namespace::{Namespace, sweep};
-use crate::tool::{Failure, require, turn, unless_skipped};
+use crate::tool::{Failure, require, turn, unless_required};
 
 /// The variable that says that this machine can have clusters.
 const GRANTED: &str = "SYSCOST_REQUIRE_FLEET";
@@ -41,12 +41,12 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Makes `count` hosts, called `n1` and so on, for a cluster that needs these programs; prints `skipped: why` and returns
-    /// `None` if this machine cannot have it.
-    fn with(programs: &[&str], count: u8) -> Option<Self> {
+    /// Makes `count` hosts, called `n1` and so on, for a cluster that needs these programs; an error if this machine cannot
+    /// have it.
+    fn with(programs: &[&str], count: u8) -> Result<Self, Failure> {
         let mut programs = programs.iter();
         let hosts = programs.try_for_each(|program| require(program));
-        unless_skipped(hosts.and_then(|()| Self::new(count)), GRANTED)
+        unless_required(hosts.and_then(|()| Self::new(count)), GRANTED)
     }
 
     fn new(count: u8) -> Result<Self, Failure> {

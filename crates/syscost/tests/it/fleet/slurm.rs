@@ -7,6 +7,7 @@ use std::process::Command;
 
 use super::{Hosts, until};
 use crate::common::{Ended, Ending};
+use crate::tool::Failure;
 
 /// A controller on the hub and a slurmd on each host.
 pub(crate) struct Cluster {
@@ -15,8 +16,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster whose nodes `n1` and so on are idle; prints `skipped: why` and returns `None` if this machine cannot have one.
-    pub(crate) fn new(count: u8) -> Option<Self> {
+    /// A cluster whose nodes `n1` and so on are idle; an error if this machine cannot have one.
+    pub(crate) fn new(count: u8) -> Result<Self, Failure> {
         let programs = ["ip", "munged", "slurmctld", "slurmd", "sbatch"];
         let hosts = Hosts::with(&programs, count)?;
         let mut cluster = Self { hosts, count };
@@ -41,7 +42,7 @@ impl Cluster {
             let idle = cluster.ask("sinfo --noheader --states=idle --format=%D");
             idle.out.trim() == count.to_string()
         });
-        Some(cluster)
+        Ok(cluster)
     }
 
     fn configure(&self) {

@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use crate::common::or_skip;
+
 use super::{Link, Shape, Side};
 
 /// The variable with the link's shape, such as `mtu=9000 megabits=100 loss_percent=5 delay_ms=5`.
@@ -33,9 +35,7 @@ fn parse(text: &str) -> Result<Shape, String> {
 fn hold_a_link_by_hand() {
     let text = std::env::var(VARIABLE).unwrap_or_default();
     let shape = parse(&text).unwrap_or_else(|part| panic!("{VARIABLE}: what is `{part}`?"));
-    let Some(link) = Link::new(shape) else {
-        return;
-    };
+    let link = or_skip!(Link::new(shape));
     for side in Side::BOTH {
         let addresses = [Some(link.address(side)), link.address_v6(side)];
         let addresses: Vec<String> = addresses.iter().flatten().map(|a| a.to_string()).collect();

@@ -24,7 +24,7 @@ use serde_json::Value;
 use self::namespace::{Namespace, sweep};
 use self::relay::Relay;
 pub(crate) use self::running::Running;
-use crate::tool::{Failure, is_installed, require, unless_skipped};
+use crate::tool::{Failure, is_installed, require, unless_required};
 
 /// The variable that says that this machine can create links.
 const GRANTED: &str = "SYSCOST_REQUIRE_LINKS";
@@ -105,9 +105,9 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Creates a link; prints `skipped: why` and returns `None` if this machine does not allow it.
-    pub(crate) fn new(shape: Shape) -> Option<Self> {
-        unless_skipped(Self::try_new(shape), GRANTED)
+    /// Creates a link; an error if this machine does not allow it.
+    pub(crate) fn new(shape: Shape) -> Result<Self, Failure> {
+        unless_required(Self::try_new(shape), GRANTED)
     }
 
     fn try_new(shape: Shape) -> Result<Self, Failure> {

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::{DEVICE, Link, Running, Shape, Side};
+use crate::common::or_skip;
 use crate::tool::{Failure, require, run};
 
 /// The directory in which ip(8) keeps them.
@@ -169,10 +170,8 @@ fn a_namespace_outlives_a_killed_test_only_until_the_next_link() {
     let pid = child.id();
     child.wait().expect("it ends");
     let name = format!("{PREFIX}-{pid}-0-near");
-    let made = crate::tool::unless_skipped(run(&["ip", "netns", "add", &name]), super::GRANTED);
-    if made.is_none() {
-        return;
-    }
+    let made = run(&["ip", "netns", "add", &name]);
+    or_skip!(crate::tool::unless_required(made, super::GRANTED));
     assert!(existing().contains(&name));
     sweep();
     assert!(!existing().contains(&name), "{name} is still there");
@@ -187,9 +186,7 @@ fn a_panic_leaves_nothing() {
     };
     let mut made = None;
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let Some(link) = Link::new(delayed) else {
-            return;
-        };
+        let link = or_skip!(Link::new(delayed));
         let mut sleeper = link.command(Side::Far, "sleep");
         sleeper.arg("600");
         let running = Running::start(sleeper);

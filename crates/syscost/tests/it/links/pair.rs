@@ -14,7 +14,7 @@ use syscost_net::Token;
 
 use super::{Link, Running, Shape, Side};
 use crate::common::{Json, Program};
-use crate::tool::turn;
+use crate::tool::{Failure, turn};
 
 /// The port of the far end.
 const PORT: u16 = 7717;
@@ -118,16 +118,15 @@ pub(crate) struct Ended {
 }
 
 impl Pair {
-    /// Sets up both ends; prints `skipped: why` and returns `None` if this machine cannot create
-    /// links.
-    pub(crate) fn new(shape: Shape) -> Option<Self> {
+    /// Sets up both ends; an error if this machine cannot create links.
+    pub(crate) fn new(shape: Shape) -> Result<Self, Failure> {
         let program = Program::new();
         let token = Token::generate().expect("random");
         token
             .write_new(&program.folder().join("token"))
             .expect("written");
         let link = Link::new(shape)?;
-        Some(Self {
+        Ok(Self {
             _turn: turn(),
             link,
             program,

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use super::{Link, Shape, Side, assert_ten_milliseconds};
-use crate::tool::{require, turn, unless_skipped};
+use crate::common::or_skip;
+use crate::tool::{require, turn, unless_required};
 
 /// The echoes that came back, of those that were sent, and the shortest round trip in milliseconds.
 #[derive(Debug)]
@@ -40,9 +41,7 @@ fn ping(link: &Link, to: IpAddr, options: &str) -> Echoes {
 #[ignore = "machine suite"]
 fn a_link_is_what_its_shape_says() {
     let _turn = turn();
-    if unless_skipped(require("ping"), "SYSCOST_REQUIRE_TOOLS").is_none() {
-        return;
-    }
+    or_skip!(unless_required(require("ping"), "SYSCOST_REQUIRE_TOOLS"));
     let plain = Shape::PLAIN;
     let jumbo = Shape { mtu: 9000, ..plain };
     let delay = Some(Duration::from_millis(5));
@@ -54,9 +53,7 @@ fn a_link_is_what_its_shape_says() {
             ..plain
         },
     ] {
-        let Some(link) = Link::new(shape) else {
-            return;
-        };
+        let link = or_skip!(Link::new(shape));
         let far = [Some(link.address(Side::Far)), link.address_v6(Side::Far)];
         for far in far.into_iter().flatten() {
             let all_come_back = |options: &str| {

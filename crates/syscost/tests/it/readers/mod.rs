@@ -10,17 +10,22 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The output of a reader, parsed as JSON; `None` if it is not installed.
-pub(crate) fn python(script: &str, argument: &Path, input: &str, modules: &str) -> Option<Value> {
+/// The output of a reader, parsed as JSON; an error if it is not installed.
+pub(crate) fn python(
+    script: &str,
+    argument: &Path,
+    input: &str,
+    modules: &str,
+) -> Result<Value, String> {
     if !starts("python3", &["-c", &format!("import {modules}")]) {
-        return missing(&format!("python3 with {modules}"));
+        return Err(missing(&format!("python3 with {modules}")));
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/it/readers")
         .join(script);
     let mut command = Command::new("python3");
     command.arg(script).arg(argument);
-    Some(serde_json::from_str(&fed(command, input)).expect("JSON"))
+    Ok(serde_json::from_str(&fed(command, input)).expect("JSON"))
 }
 
 /// Whether a program is installed and succeeds.
@@ -32,14 +37,21 @@ pub(crate) fn starts(program: &str, arguments: &[&str]) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
+/// An error if a program is not installed.
+pub(crate) fn installed(program: &str) -> Result<(), String> {
+    match starts(program, &["--version"]) {
+        true => Ok(()),
+        false => Err(missing(program)),
+    }
+}
+
 /// Says that a reader is missing; fails if it must not be.
-pub(crate) fn missing<T>(reader: &str) -> Option<T> {
+pub(crate) fn missing(reader: &str) -> String {
     assert!(
         std::env::var_os("SYSCOST_REQUIRE_TOOLS").is_none(),
         "{reader} is not installed, and SYSCOST_REQUIRE_TOOLS is set"
     );
-    println!("skipped: {reader} is not installed");
-    None
+    format!("{reader} is not installed")
 }
 
 /// Runs a command with this input and returns its output; it must succeed.

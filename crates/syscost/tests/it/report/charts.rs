@@ -2,7 +2,7 @@
 
 use super::reading::copies;
 use super::{browser, report};
-use crate::common::{Json, Program};
+use crate::common::{Json, Program, or_skip};
 
 /// The chart that the others are tried on, and its points' texts as the page has them.
 const CHART: &str = "const svg = document.querySelector('#about-syscall\\\\.null .chart[data-points]');\
@@ -12,9 +12,7 @@ const CHART: &str = "const svg = document.querySelector('#about-syscall\\\\.null
 
 #[test]
 fn a_point_tells_its_value_to_the_pointer_and_to_the_keyboard() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let file = report(&program, &copies(&program, 2).join(" "));
     for (width, scheme) in [(1400, "light"), (400, "dark")] {
@@ -43,9 +41,7 @@ fn a_point_tells_its_value_to_the_pointer_and_to_the_keyboard() {
 
 #[test]
 fn a_chart_is_saved_as_a_file_that_needs_nothing_of_the_page() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let file = report(&program, &copies(&program, 2).join(" "));
     browser.open(&file, 1400, "dark");

@@ -1,7 +1,7 @@
 //! A page is readable on any screen, and says whose numbers it shows.
 
 use super::{RUN, browser, report};
-use crate::common::{Json, Program, recorded};
+use crate::common::{Json, Program, or_skip, recorded};
 
 /// The fixture under another id, with this row's interval twice as far from its median.
 fn other_run(program: &Program, name: &str) -> String {
@@ -53,9 +53,7 @@ const BEYOND: &str = "(() => { document.querySelectorAll('details').forEach(part
 #[test]
 #[ignore = "machine suite"]
 fn nothing_stands_beyond_the_screen() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let all = copies(&program, 6);
     let compared = program.folder().join("compared.html").display().to_string();
@@ -89,9 +87,7 @@ fn nothing_stands_beyond_the_screen() {
 
 #[test]
 fn the_whole_row_opens() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     browser.open(&report(&program, RUN), 1400, "light");
     let script = "(() => { document.querySelectorAll('.group > details').forEach(group => { group.open = true; });\
@@ -113,9 +109,7 @@ fn a_run_is_shown_once() {
 
 #[test]
 fn details_tell_the_interval_of_the_run_whose_statistics_they_tell() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let name = "syscall.null{call=getppid}";
     let other = other_run(&program, name);
@@ -136,9 +130,7 @@ fn details_tell_the_interval_of_the_run_whose_statistics_they_tell() {
 
 #[test]
 fn the_filter_shows_what_it_finds_and_nothing_else() {
-    let Some(mut browser) = browser() else {
-        return;
-    };
+    let mut browser = or_skip!(browser());
     let program = Program::new();
     let file = report(&program, RUN);
     browser.open(&file, 1400, "light");

@@ -1,6 +1,7 @@
 //! What is counted of a team, and how what refutes it is named.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use syscost_sys::or_skip;
 
 use syscost_results::{ClaimId, Evidence};
 use syscost_sys::clock::{Clock, mock};
@@ -137,9 +138,7 @@ fn timed(is_audited: bool, times: u64) -> (Option<Evidence>, Vec<f64>) {
 
 #[test]
 fn what_makes_other_calls_where_it_is_timed_alone_is_refuted() {
-    if let Err(reason) = audit::available() {
-        return println!("skipped: {reason}");
-    }
+    or_skip!(audit::available());
     assert_eq!(timed(false, 0).0, None, "where it is not asked for");
     for (times, expected) in [
         (1, Verdict::Confirmed),

@@ -2,6 +2,7 @@
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::sync::Arc;
+use syscost_sys::or_skip;
 
 use syscost_sys::cpu;
 
@@ -10,10 +11,7 @@ use crate::bencher::Responder;
 
 /// Runs the test with threads and with processes, on the available CPUs.
 fn each(test: impl Fn(Between, &[u32])) {
-    let Ok(cpus) = cpu::allowed() else {
-        println!("skipped: no affinity here");
-        return;
-    };
+    let cpus = or_skip!(cpu::allowed(), "no affinity here");
     for between in Between::ALL {
         test(between, &cpus);
     }
@@ -76,9 +74,7 @@ fn a_worker_that_cannot_begin_says_why() {
 
 #[test]
 fn a_task_group_that_is_dropped_lets_its_threads_end() {
-    let Ok(cpus) = cpu::allowed() else {
-        return println!("skipped: no affinity here");
-    };
+    let cpus = or_skip!(cpu::allowed(), "no affinity here");
     let mut workers = TaskGroup::new(Between::Threads).unwrap();
     let held = Arc::new(());
     let theirs = Arc::clone(&held);
