@@ -289,9 +289,7 @@ fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
 #[test]
 #[ignore = "machine suite"]
 fn each_host_is_brought_the_program_for_its_processor() {
-    let Some(reached) = Reached::new(2) else {
-        return;
-    };
+    let reached = or_skip!(Reached::new(2));
     let folder = reached.hosts.folder();
     let script = |name: &str, text: &str| {
         let path = folder.join(name);
