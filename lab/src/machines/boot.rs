@@ -42,6 +42,17 @@ pub(super) struct Booted {
     pub(super) took: Duration,
 }
 
+impl Booted {
+    /// What came of a machine that printed this.
+    pub(super) fn of(printed: String, took: Duration) -> Self {
+        Self {
+            steps: taken(&printed),
+            printed,
+            took,
+        }
+    }
+}
+
 /// A step that was begun.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
@@ -118,12 +129,10 @@ pub(super) fn boot(
     }
     // What the emulator says comes last: why it ended, if not of itself.
     let said = [read(&console)?, qemu.stderr].concat();
-    let printed = String::from_utf8_lossy(&said).into_owned();
-    Ok(Booted {
-        steps: taken(&printed),
-        printed,
+    Ok(Booted::of(
+        String::from_utf8_lossy(&said).into_owned(),
         took,
-    })
+    ))
 }
 
 /// The files of the workspace that tests read, each after its folder: fixtures, and folders of crates from which

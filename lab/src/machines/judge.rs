@@ -57,6 +57,20 @@ pub(super) fn findings(list: &List, machine: &Machine, booted: &Booted) -> Vec<F
     found
 }
 
+/// The commit that the program was built of, as it says.
+pub(super) fn commit(booted: &Booted) -> Option<String> {
+    let documents = booted
+        .steps
+        .iter()
+        .map(|step| serde_json::from_slice::<Value>(&step.out));
+    let mut commits = documents
+        .flatten()
+        .filter_map(|document| Some(document["machine"]["build"]["commit"].as_str()?.to_owned()));
+    commits
+        .next()
+        .map(|commit| commit.chars().take(8).collect())
+}
+
 /// How many rows of the run have a number: `12 of 14`.
 fn measured(run: &Run) -> String {
     let rows = run.measurements.iter();

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// Only the cheapest machines that together try most
     #[arg(long)]
     quick: bool,
+    /// Judge anew what machines printed last time, and boot none
+    #[arg(long)]
+    kept: bool,
     /// Write what came of all machines to docs/platforms.md and the README
     #[arg(long, conflicts_with_all = ["quick", "words", "program", "arm_program"])]
     record: bool,
@@ -85,21 +88,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for arch in [Arch::X86, Arch::Arm] {
         let of_it = machines.iter().filter(|machine| machine.arch == arch);
         let of_it: Vec<&Machine> = of_it.copied().collect();
-        if !of_it.is_empty() {
+        if !of_it.is_empty() && !arguments.kept {
             let parts = bench.parts_of(arch, &of_it)?;
             bench.parts.insert(arch, parts);
         }
     }
     let mut record = Record::new(&list);
     println!("{}", record.head());
-    let begun = Instant::now();
     let mut complaints = Vec::new();
     bench.side_by_side(&machines, |machine, (cells, wrong)| {
         println!("{}", record.add(machine, cells));
         complaints.extend(wrong.iter().map(|what| format!("{}: {what}", machine.name)));
     });
     if arguments.record {
-        record.write(begun.elapsed())?;
+        record.write()?;
     }
     if !complaints.is_empty() {
         println!("\nNot as listed:\n- {}", complaints.join("\n- "));
@@ -149,7 +151,11 @@ impl Bench<'_> {
         let (sender, outcomes) = mpsc::channel();
         let boot_all = |sender: Sender<(&'m Machine, Outcome)>| {
             while let Some(machine) = machines.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let outcome = match self.boot(machine) {
+                let booted = match self.arguments.kept {
+                    true => self.kept(&machine.name),
+                    false => self.boot(machine),
+                };
+                let outcome = match booted {
                     Ok(booted) => self.judged(machine, &booted),
                     Err(error) => (Vec::new(), vec![format!("{error:#}")]),
                 };
@@ -179,6 +185,7 @@ impl Bench<'_> {
         let wrong: Vec<String> = unexpected.chain(missing).collect();
         let mut cells = ends(self.list, machine, booted);
         cells.extend([
+            judge::commit(booted).unwrap_or_default(),
             format!("{:.0}", booted.took.as_secs_f64()),
             verdict.expected.to_string(),
             wrong.len().to_string(),
@@ -227,7 +234,24 @@ impl Bench<'_> {
         self.arguments.folder.join("printed")
     }
 
-    /// Keeps what a machine printed, for people.
+    /// What a machine printed last time.
+    fn kept(&self, machine: &str) -> Result<Booted> {
+        let folder = self.printed().join(machine);
+        let read = |name: &str| {
+            let path = folder.join(name);
+            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))
+        };
+        let seconds = read("seconds")?
+            .trim()
+            .parse()
+            .context("reading how long it took")?;
+        Ok(Booted::of(
+            read("console")?,
+            Duration::from_secs_f64(seconds),
+        ))
+    }
+
+    /// Keeps what a machine printed.
     fn keep(&self, machine: &str, booted: &Booted) -> Result<()> {
         let folder = self.printed().join(machine);
         let _ = fs::remove_dir_all(&folder);
@@ -237,6 +261,7 @@ impl Bench<'_> {
             fs::write(&path, bytes).with_context(|| format!("writing {}", path.display()))
         };
         write("console", booted.printed.as_bytes())?;
+        write("seconds", booted.took.as_secs_f64().to_string().as_bytes())?;
         for step in &booted.steps {
             write(&format!("{}.out", step.name), &step.out)?;
             write(&format!("{}.err", step.name), &step.err)?;
