@@ -6,6 +6,7 @@ mod coverage;
 mod fleet;
 mod host;
 mod invariants;
+mod listed;
 mod machines;
 mod own_share;
 mod pictures;

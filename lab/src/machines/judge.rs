@@ -7,6 +7,7 @@ use syscost_benches::CATALOGUE;
 use syscost_results::{Run, Status, document};
 
 use crate::invariants::violations;
+use crate::listed::measured;
 
 use super::boot::{Booted, Taken};
 use super::list::{Expected, List, Machine, Prints, Step};
@@ -69,13 +70,6 @@ pub(super) fn commit(booted: &Booted) -> Option<String> {
     commits
         .next()
         .map(|commit| commit.chars().take(8).collect())
-}
-
-/// How many rows of the run have a number: `12 of 14`.
-fn measured(run: &Run) -> String {
-    let rows = run.measurements.iter();
-    let measured = rows.filter(|row| row.status == Status::Ok).count();
-    format!("{measured} of {}", run.measurements.len())
 }
 
 /// What a step printed, in a few words: how many rows have a number, how many tests passed.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use anyhow::{Context, Result};
-use glob::Pattern;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::judge::Finding;
+use crate::listed::fits;
 
 const LIST: &str = include_str!("list.toml");
 const EXPECTED: &str = include_str!("expected.toml");
@@ -266,13 +266,11 @@ impl fmt::Display for Expected {
     }
 }
 
-fn fits(pattern: &str, text: &str) -> bool {
-    Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(text))
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use glob::Pattern;
 
     use super::*;
 

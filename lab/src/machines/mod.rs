@@ -14,7 +14,6 @@ mod packages;
 mod record;
 
 use std::collections::BTreeMap;
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
@@ -24,9 +23,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use xtask::cargo;
+
+use crate::listed;
 
 use boot::{Booted, Parts};
 use list::{Arch, List, Machine, Prints, Step};
@@ -58,23 +59,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     arm_program: Option<PathBuf>,
     /// Where kernels are kept, and the last output of each machine
-    #[arg(long, value_name = "FOLDER", default_value_os_t = kept())]
+    #[arg(long, value_name = "FOLDER", default_value_os_t = listed::kept())]
     folder: PathBuf,
-}
-
-/// `~/.cache/syscost-lab`, or the same below `XDG_CACHE_HOME`.
-fn kept() -> PathBuf {
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(env::home_dir()?.join(".cache")));
-    cache.unwrap_or_else(env::temp_dir).join("syscost-lab")
 }
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let list = List::read()?;
     let is_asked = |machine: &&Machine| {
-        let mut words = arguments.words.iter();
-        let is_named = words.len() == 0 || words.any(|word| machine.name.contains(word.as_str()));
+        let is_named = listed::is_asked(&arguments.words, &machine.name);
         is_named && (machine.quick || !arguments.quick)
     };
     let machines: Vec<&Machine> = list.machine.iter().filter(is_asked).collect();
@@ -103,15 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.record {
         record.write()?;
     }
-    if !complaints.is_empty() {
-        println!("\nNot as listed:\n- {}", complaints.join("\n- "));
-        bail!(
-            "{} of what happened is not as listed; what machines printed is in {}",
-            complaints.len(),
-            bench.printed().display()
-        );
-    }
-    Ok(())
+    listed::ended(&complaints, &bench.printed())
 }
 
 /// How each step ended, for the table.

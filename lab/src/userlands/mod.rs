@@ -4,15 +4,14 @@
 //! complained of. It takes root, debootstrap, and what `cargo xtask dist` has packed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
-use glob::{Pattern, glob};
+use glob::glob;
 use serde::Deserialize;
 use serde_json::Value;
 use syscost_benches::CATALOGUE;
@@ -20,6 +19,7 @@ use syscost_results::{Status, document};
 use xtask::{cargo, workspace};
 
 use crate::invariants::violations;
+use crate::listed::{self, fits};
 
 const LIST: &str = include_str!("list.toml");
 
@@ -52,15 +52,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     musl_program: Option<PathBuf>,
     /// Where roots are kept, and the last output of each user land
-    #[arg(long, value_name = "FOLDER", default_value_os_t = kept())]
+    #[arg(long, value_name = "FOLDER", default_value_os_t = listed::kept())]
     folder: PathBuf,
-}
-
-/// `~/.cache/syscost-lab`, or the same below `XDG_CACHE_HOME`.
-fn kept() -> PathBuf {
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(env::home_dir()?.join(".cache")));
-    cache.unwrap_or_else(env::temp_dir).join("syscost-lab")
 }
 
 #[derive(Debug, Deserialize)]
@@ -117,17 +110,9 @@ impl Expected {
     }
 }
 
-fn fits(pattern: &str, text: &str) -> bool {
-    Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(text))
-}
-
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let list: List = toml::from_str(LIST).context("reading the list")?;
-    let words = &arguments.words;
-    let is_asked = |land: &Land| {
-        words.is_empty() || words.iter().any(|word| land.name.contains(word.as_str()))
-    };
     let bench = Bench {
         list: &list,
         arguments,
@@ -142,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut complaints = Vec::new();
     for (index, land) in list.land.iter().enumerate() {
         // The first is this machine, which the others are held against.
-        if index > 0 && !is_asked(land) {
+        if index > 0 && !listed::is_asked(&arguments.words, &land.name) {
             continue;
         }
         let begun = Instant::now();
@@ -184,11 +169,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             here = ran.found;
         }
     }
-    if !complaints.is_empty() {
-        println!("\nNot as listed:\n- {}", complaints.join("\n- "));
-        bail!("{} of what happened is not as listed", complaints.len());
-    }
-    Ok(())
+    listed::ended(&complaints, &bench.printed())
 }
 
 /// What came of a user land.
@@ -208,6 +189,11 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// The folder with what steps printed.
+    fn printed(&self) -> PathBuf {
+        self.arguments.folder.join("userlands")
+    }
+
     /// A file that `dist` has packed.
     fn packed(&self, pattern: &str) -> Result<PathBuf> {
         let given = self.arguments.dist.clone();
@@ -233,7 +219,7 @@ impl Bench<'_> {
     fn run(&self, land: &Land) -> Result<Ran> {
         let root = self.root(&land.root)?;
         let (program, package) = (self.program(land.program)?, self.packed("*_amd64.deb")?);
-        let printed = self.arguments.folder.join("userlands").join(&land.name);
+        let printed = self.printed().join(&land.name);
         let _ = fs::remove_dir_all(&printed);
         fs::create_dir_all(&printed).with_context(|| format!("making {}", printed.display()))?;
         let steps = self.list.steps.iter();
@@ -344,8 +330,7 @@ fn judged(list: &List, printed: &Path) -> Result<Ran> {
             ran.broken
                 .extend(inconsistent.map(|what| format!("{step}: {what}")));
             let rows = &run.measurements;
-            let ok = rows.iter().filter(|row| row.status == Status::Ok);
-            ran.measured = format!("{} of {}", ok.count(), rows.len());
+            ran.measured = listed::measured(&run);
             let is_told = |status| !matches!(status, Status::Ok | Status::Skipped);
             for row in rows.iter().filter(|row| is_told(row.status)) {
                 let reason = row.reason.as_deref().unwrap_or_default();

@@ -154,17 +154,13 @@ impl Worker {
     /// itself it waits for immediately, once it has the CPU: only checks count at which it sleeps.
     fn lost_child(&mut self) -> Option<String> {
         let worker = self.child.id();
-        // Most looks end here, at one file.
-        if !process::is_asleep(worker) {
+        let is_asleep = || process::is_asleep(worker);
+        // Most looks end at the first question. Whoever still sleeps at the second one was not about to wait for them.
+        let killed = is_asleep().then(|| process::killed_children(worker));
+        let Some(killed) = killed.filter(|_| is_asleep()) else {
             self.killed.clear();
             return None;
-        }
-        // In this order: whoever sleeps then was not about to wait for them.
-        let killed = process::killed_children(worker);
-        if !process::is_asleep(worker) {
-            self.killed.clear();
-            return None;
-        }
+        };
         let lost = killed.iter().find(|child| self.killed.contains(child));
         let lost = lost.map(|(pid, signal)| {
             format!("its process {pid} was killed by signal {signal}, which syscost did not send")

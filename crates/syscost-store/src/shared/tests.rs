@@ -8,7 +8,7 @@ use super::*;
 
 /// The fields whose texts are told to strangers, as JSON pointers (`=` is a name within them): of the
 /// program, of the machine what `facts` calls public, and what the catalogue calls its rows.
-const TOLD: &[&str] = &[
+const DISCLOSED: &[&str] = &[
     "/clock/source",
     "/id",
     "/machine/arch",
@@ -174,7 +174,7 @@ fn a_secret_in_any_other_field_is_not_shared() {
         })
     };
     let told: Vec<&String> = places.iter().filter(is_told).collect();
-    assert_eq!(told, TOLD);
+    assert_eq!(told, DISCLOSED);
 }
 
 /// A run that is fit.

@@ -130,7 +130,7 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     (u64::from(high) << 32 | u64::from(low), Some(aux & 0xfff))
 }
 
-/// A chain of so many dependent instructions per iteration, as if each took one cycle.
+/// A chain of this many dependent instructions per iteration, as if each took one cycle.
 macro_rules! chain {
     ($count:literal of $instruction:literal, $register:ident: $one:expr, $other:expr) => {{
         fn run(iterations: u32) {

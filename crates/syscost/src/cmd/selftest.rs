@@ -57,23 +57,21 @@ struct Report {
 }
 
 impl Report {
-    /// The names of the checks that failed.
-    fn failed(&self) -> impl Iterator<Item = &str> {
+    /// The checks by their names.
+    fn checks(&self) -> impl Iterator<Item = (&str, Outcome)> {
         let positives = self.positives.iter().map(|one| (&*one.name, one.outcome));
         let negatives = self.negatives.iter().map(|one| (&*one.name, one.outcome));
         let interference = self
             .interference
             .iter()
             .map(|one| (one.source, one.outcome));
-        let all = positives.chain(negatives).chain(interference);
-        all.filter_map(|(name, outcome)| (outcome == Outcome::Fail).then_some(name))
+        positives.chain(negatives).chain(interference)
     }
 
-    fn outcomes(&self) -> impl Iterator<Item = Outcome> {
-        let positives = self.positives.iter().map(|positive| positive.outcome);
-        let negatives = self.negatives.iter().map(|negative| negative.outcome);
-        let interference = self.interference.iter().map(|one| one.outcome);
-        positives.chain(negatives).chain(interference)
+    /// The names of those that ended so.
+    fn ended(&self, outcome: Outcome) -> Vec<&str> {
+        let ended = self.checks().filter(|(_, one)| *one == outcome);
+        ended.map(|(name, _)| name).collect()
     }
 
     /// Whether any known cost was met; otherwise the self-test shows nothing.
@@ -155,7 +153,7 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
         interference: interference::check(&run.machine),
         passed: false,
     };
-    let has_failed = report.failed().next().is_some();
+    let has_failed = !report.ended(Outcome::Fail).is_empty();
     report.passed = are_all_there && report.has_met_a_cost() && !has_failed;
     let cannot_tell = are_all_there && !has_failed && !report.passed;
     match arguments.format {
@@ -374,11 +372,8 @@ fn text(report: &Report, width: usize) -> Result<String> {
         out += &negative.outcome.entry(&what, &seen, width);
     }
     out += &interference::text(&report.interference, width);
-    let skipped = report
-        .outcomes()
-        .filter(|outcome| *outcome == Outcome::Skip);
-    let failed: Vec<&str> = report.failed().collect();
-    let end = match (report.passed, skipped.count()) {
+    let failed = report.ended(Outcome::Fail);
+    let end = match (report.passed, report.ended(Outcome::Skip).len()) {
         (true, 0) => "all passed".to_owned(),
         (true, skipped) => format!("passed, {skipped} skipped"),
         (false, _) if !failed.is_empty() => format!("the self-test failed: {}", failed.join(", ")),
