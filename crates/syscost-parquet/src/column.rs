@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
@@ -222,7 +222,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// Begins a file of tables with these columns, and these rows.
     pub(super) fn new(to: W, first: Table) -> Result<Self, ParquetError> {
         let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
+            .set_compression(Compression::GZIP(GzipLevel::default()))
             .set_created_by("syscost".to_owned());
         let fields = first
             .iter()
