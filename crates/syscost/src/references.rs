@@ -34,6 +34,7 @@ macro_rules! shipped {
 // `cargo xtask reference` adds to it.
 shipped! {
     "epyc-guest": "AMD Zen 5",
+    "granite-rapids-guest": "Intel Granite Rapids",
 }
 
 /// A run whose figures are shown beside those of another.
