@@ -327,7 +327,9 @@ impl<'a> Counts<'a> {
                 let place = match at {
                     At::Program => None,
                     At::WayBack => Some((Kind::Entry, WAY_BACK)),
-                    At::Kernel(stack) => Some(self.symbols.classify(stack.addresses())),
+                    At::Kernel(stack) => {
+                        Some(self.symbols.classify(stack.addresses(), stack.link()))
+                    }
                 };
                 *self.samples.entry((process, place)).or_default() += 1;
             }

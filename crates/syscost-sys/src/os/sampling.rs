@@ -12,13 +12,16 @@ use crate::Unsupported;
 /// The number of no task: whatever runs on a CPU.
 const WHATEVER_RUNS: u32 = u32::MAX;
 
-/// The user's registers that a sample has, as bits: what the way back from a call leaves in rcx
-/// (PERF_REG_X86_CX) is the address at which the program goes on (PERF_REG_X86_IP). No register of aarch64
-/// tells.
-const REGISTERS: u64 = if cfg!(target_arch = "x86_64") {
-    1 << 2 | 1 << 8
+/// The registers that a sample has, as bits, and whose they are.
+///
+/// On x86-64 the user's: what the way back from a call leaves in rcx (PERF_REG_X86_CX) is the address at which the
+/// program goes on (PERF_REG_X86_IP), and no register of aarch64 tells that. On aarch64 those of the sampled
+/// instruction: a function that calls none leaves its caller in the link register (PERF_REG_ARM64_LR) alone,
+/// where x86-64 has it on the stack.
+const REGISTERS: (u64, u32) = if cfg!(target_arch = "x86_64") {
+    (1 << 2 | 1 << 8, bindings::PERF_SAMPLE_REGS_USER)
 } else {
-    0
+    (1 << 30, bindings::PERF_SAMPLE_REGS_INTR)
 };
 
 /// What a record says.
@@ -50,16 +53,35 @@ pub(crate) enum At<'a> {
 
 /// Addresses in the kernel, as the record has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stack<'a>(&'a [u8]);
+pub(crate) struct Stack<'a> {
+    words: &'a [u8],
+    link: Option<u64>,
+}
 
 impl Stack<'_> {
     /// The sampled instruction, and those to which its callers return, from the inside out.
     pub(crate) fn addresses(self) -> impl DoubleEndedIterator<Item = u64> {
-        let words = self.0.chunks_exact(8);
-        let words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
+        let words = longs(self.words);
         // Some are no addresses, but say of what kind those are that follow.
         words.filter(|word| *word < bindings::PERF_CONTEXT_MAX)
     }
+
+    /// What the link register holds: the instruction to which the sampled function returns, or to which one
+    /// that it called has returned.
+    pub(crate) fn link(self) -> Option<u64> {
+        self.link
+    }
+}
+
+fn longs(bytes: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
+    let words = bytes.chunks_exact(8);
+    words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
+}
+
+/// An address of the kernel without the signature that pointer authentication leaves in it; `None` for
+/// one of a program, which bit 55 tells.
+fn kernel_address(link: u64) -> Option<u64> {
+    (link >> 55 & 1 == 1).then_some(link | 0xffff << 48)
 }
 
 /// The samples of some CPUs.
@@ -103,9 +125,12 @@ fn event(child: u32, is_of_all: bool, cpu: u32, period_ns: u64) -> io::Result<Ow
     let mut wanted = attributes(bindings::PERF_TYPE_SOFTWARE, clock, false);
     wanted.__bindgen_anon_1.sample_period = period_ns;
     wanted.sample_type = u64::from(bindings::PERF_SAMPLE_TID | bindings::PERF_SAMPLE_CALLCHAIN);
-    if REGISTERS != 0 {
-        wanted.sample_type |= u64::from(bindings::PERF_SAMPLE_REGS_USER);
-        wanted.sample_regs_user = REGISTERS;
+    let (registers, whose) = REGISTERS;
+    wanted.sample_type |= u64::from(whose);
+    if whose == bindings::PERF_SAMPLE_REGS_USER {
+        wanted.sample_regs_user = registers;
+    } else {
+        wanted.sample_regs_intr = registers;
     }
     wanted.set_exclude_callchain_user(1);
     wanted.set_exclude_idle(1);
@@ -123,15 +148,25 @@ fn event(child: u32, is_of_all: bool, cpu: u32, period_ns: u64) -> io::Result<Ow
 fn parse(bytes: Bytes<'_>) -> Option<Record<'_>> {
     Some(match bytes.kind()? {
         bindings::PERF_RECORD_SAMPLE => {
-            // The task, the number of addresses, these, whether there are registers, these.
-            let (stack, registers) = bytes
+            // The task, the number of addresses, these, of what kind the registers are (0: there are none), these.
+            let (words, registers) = bytes
                 .after(24)?
                 .split_at_checked((bytes.long(16)? as usize).saturating_mul(8))?;
             let is_kernel = bytes.misc()? & bindings::PERF_RECORD_MISC_CPUMODE_MASK
                 == bindings::PERF_RECORD_MISC_KERNEL;
-            let at = match registers.get(8..24).map(|both| both.split_at(8)) {
-                _ if is_kernel => At::Kernel(Stack(stack)),
-                Some((left, goes_on)) if left == goes_on => At::WayBack,
+            let mut registers = longs(registers);
+            let registers = match registers.next() {
+                Some(1..) => [registers.next(), registers.next()],
+                _ => [None; 2],
+            };
+            let at = match registers {
+                [link, _] if is_kernel => At::Kernel(Stack {
+                    words,
+                    link: link
+                        .filter(|_| cfg!(target_arch = "aarch64"))
+                        .and_then(kernel_address),
+                }),
+                [Some(left), Some(goes_on)] if left == goes_on => At::WayBack,
                 _ => At::Program,
             };
             Record::Sample {

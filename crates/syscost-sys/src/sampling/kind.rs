@@ -203,7 +203,7 @@ mod tests {
         let inside = address(functions.len() - 1) + 8;
         let stack: Vec<u64> = returns.chain([inside]).rev().collect();
         let symbols = Symbols::parse(&text);
-        let (kind, function) = symbols.classify(stack.into_iter());
+        let (kind, function) = symbols.classify(stack.into_iter(), None);
         assert!(functions[functions.len() - 1].starts_with(function));
         kind.to_string()
     }

@@ -70,14 +70,22 @@ impl Symbols {
     }
 
     /// What a program was in the kernel for, and the function that it was in, by the addresses on its stack
-    /// from the inside out.
-    pub(super) fn classify(&self, mut stack: impl DoubleEndedIterator<Item = u64>) -> (Kind, &str) {
+    /// from the inside out, and what the link register held, where there is one.
+    pub(super) fn classify(
+        &self,
+        mut stack: impl DoubleEndedIterator<Item = u64>,
+        link: Option<u64>,
+    ) -> (Kind, &str) {
         let innermost = stack.next().and_then(|address| self.at(address));
         // A call that never returns can be a function's last instruction.
-        let callers = stack
-            .rev()
-            .filter_map(|address| self.at(address.wrapping_sub(1)));
+        let caller = |address: u64| self.at(address.wrapping_sub(1));
+        let callers = stack.rev().filter_map(caller);
+        // A function that has a frame left its caller in both, or returned to itself since.
+        let linked = link
+            .and_then(caller)
+            .filter(|caller| innermost.is_some_and(|innermost| innermost.start != caller.start));
         let all: Vec<_> = callers
+            .chain(linked)
             .chain(innermost)
             .map(|function| (&*function.name, function.role))
             .collect();
@@ -112,6 +120,25 @@ mod tests {
             Symbols::parse("0000000000000000 T _stext\n").0.is_empty(),
             "a hidden address"
         );
-        assert_eq!(symbols.classify([].into_iter()).1, "?");
+        assert_eq!(symbols.classify([].into_iter(), None).1, "?");
+        // A function that calls none has no caller but in the link register; that of one that does is stale.
+        let (in_first, in_second) = (0xffff_ffff_8100_0010, 0xffff_ffff_8100_0110);
+        for (stack, link, expected) in [
+            (&[in_second][..], None, Kind::Other),
+            (&[in_second], Some(in_first), Kind::Call("first".to_owned())),
+            (&[in_second], Some(in_second + 8), Kind::Other),
+            (
+                &[in_second, in_first],
+                Some(in_first),
+                Kind::Call("first".to_owned()),
+            ),
+        ] {
+            let (kind, function) = symbols.classify(stack.iter().copied(), link);
+            assert_eq!(
+                (kind, function),
+                (expected, "second"),
+                "{stack:x?} {link:x?}"
+            );
+        }
     }
 }
