@@ -256,7 +256,6 @@ impl Plan<'_> {
         if let Some((timed, now)) = self.done.timed.as_mut().zip(now) {
             timed.used = plus(timed.used, now - before);
             timed.iterations += iterations;
-            timed.batches += 1;
             timed.ns += ns;
         }
     }
@@ -267,19 +266,16 @@ impl Plan<'_> {
         self.done.timed = is_counted.then(Timed::default);
     }
 
-    /// Judges what was counted around timed batches, for which another process was asked or not, as the counts of
-    /// the evidence pass are.
-    pub(super) fn judge_timed(&mut self, per_iteration: u64, is_asked: bool) {
-        let Some(timed) = self.done.timed.take().filter(|timed| timed.batches > 0) else {
+    /// Judges what was counted around timed batches as the counts of the evidence pass are.
+    pub(super) fn judge_timed(&mut self, per_iteration: u64) {
+        let Some(timed) = self.done.timed.take().filter(|timed| timed.iterations > 0) else {
             return;
         };
         let counted = Counted {
             run_ns: Some(timed.ns as u64),
             ..Counted::from(timed.used)
         };
-        // A process that is asked waits for that once more.
-        let edges = if is_asked { timed.batches } else { 0 };
-        self.judge_timed_counts(counted, timed.iterations * per_iteration, edges);
+        self.judge_timed_counts(counted, timed.iterations * per_iteration, 0);
     }
 
     /// The same of what was counted for tasks that made so many operations while they were timed. Some of it

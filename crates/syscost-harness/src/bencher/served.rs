@@ -32,6 +32,8 @@ pub struct ServedBody<'s, S> {
     prepared: Result<(), Failure>,
     warm_up: u64,
     took_ns: Option<f64>,
+    /// How often it was asked.
+    asked: u64,
 }
 
 impl<'s, S> ServedBody<'s, S> {
@@ -41,6 +43,7 @@ impl<'s, S> ServedBody<'s, S> {
             prepared: Ok(()),
             warm_up: 0,
             took_ns: None,
+            asked: 0,
         }
     }
 }
@@ -57,6 +60,7 @@ impl<S: Served> Body for ServedBody<'_, S> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.prepared.clone()?;
         let warm_up = std::mem::take(&mut self.warm_up);
+        self.asked += 1;
         self.took_ns = self.served.run(warm_up, iterations)?;
         Ok(())
     }
@@ -76,6 +80,52 @@ impl<S: Served> Body for ServedBody<'_, S> {
     }
 
     fn usage(&self) -> Option<Result<Usage, Unsupported>> {
-        Some(self.served.usage())
+        // It sleeps until it is asked again, which is not of the operation.
+        Some(self.served.usage().map(|used| Usage {
+            voluntary_switches: used.voluntary_switches.saturating_sub(self.asked),
+            ..used
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sleeps twice in each iteration, and once until it is asked again.
+    #[derive(Default)]
+    struct Sleeper(u64);
+
+    impl Served for Sleeper {
+        const MAX_ITERATIONS: u64 = 8;
+
+        fn prepare(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn run(&mut self, warm_up: u64, iterations: u64) -> Result<Option<f64>, Failure> {
+            self.0 += 2 * (warm_up + iterations) + 1;
+            Ok(None)
+        }
+
+        fn usage(&self) -> Result<Usage, Unsupported> {
+            Ok(Usage {
+                voluntary_switches: self.0,
+                ..Usage::default()
+            })
+        }
+    }
+
+    #[test]
+    fn a_sleep_until_it_is_asked_again_is_not_of_the_operation() {
+        let mut sleeper = Sleeper::default();
+        let mut body = ServedBody::new(&mut sleeper);
+        for iterations in [1, 0, 4] {
+            let slept =
+                |body: &ServedBody<'_, Sleeper>| body.usage().unwrap().unwrap().voluntary_switches;
+            let before = slept(&body);
+            body.run(iterations).unwrap();
+            assert_eq!(slept(&body) - before, 2 * iterations);
+        }
     }
 }

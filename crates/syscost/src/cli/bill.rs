@@ -72,7 +72,7 @@ pub struct BillArguments {
     /// ~/.cache; only a scratch directory in it is written to, and removed
     #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
     pub dir: Option<Directory>,
-    /// Seconds that one run may take before it is ended
+    /// Seconds that one run, or what prices a call, may take before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub time_limit: Duration,
     /// Keep the run under this name, too

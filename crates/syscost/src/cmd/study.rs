@@ -23,6 +23,7 @@ use syscost_report::wrap::together;
 use syscost_results::Run;
 use syscost_results::study::{Quantity, Study, means};
 use syscost_studies::{StudyError, figures, left_out};
+use syscost_sys::process;
 
 use crate::cli::{
     BesideArgument, Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyFormat,
@@ -193,6 +194,11 @@ fn meant(name: &str, known: &[&str]) -> String {
 }
 
 fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
+    if arguments.thorough {
+        let limit = &mut arguments.row.time_limit;
+        *limit = THOROUGH_TIME_LIMIT.max(*limit);
+    }
+    process::limit_work(arguments.row.time_limit);
     let studies = find_all(&arguments.studies, Counts::Tried)?;
     let command = command(&arguments);
     let folder = arguments.output.take_if(|path| hand_in::is_folder(path));
@@ -305,10 +311,13 @@ fn selectors(studies: &[Study], has_peer: bool, here: &Testbed) -> Vec<String> {
         false => rows.iter().any(|name| means(meant, name)),
     };
     let names = studies.iter().flat_map(Study::rows);
-    names
-        .filter(|name| is_here(name))
-        .map(str::to_owned)
-        .collect()
+    let (here, elsewhere): (Vec<&str>, Vec<&str>) = names.partition(|name| is_here(name));
+    // Where there is none at all, an error says so.
+    if !(here.is_empty() || elsewhere.is_empty()) {
+        let names = elsewhere.join(", ");
+        say!("left out, because these need a far end or more CPUs: {names}");
+    }
+    here.into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the time limit of a standard or full run of this many studies: published procedures repeat an
@@ -329,10 +338,6 @@ fn as_run(
     selectors: Vec<String>,
     budget: Option<Duration>,
 ) -> RunArguments {
-    let mut row = arguments.row;
-    if arguments.thorough {
-        row.time_limit = row.time_limit.max(THOROUGH_TIME_LIMIT);
-    }
     RunArguments {
         selectors,
         profile: arguments.profile,
@@ -352,7 +357,7 @@ fn as_run(
         repeat: 1,
         tag: None,
         resume: arguments.resume,
-        row,
+        row: arguments.row,
         beside: BesideArgument::default(),
         strict: false,
         verbose: false,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
@@ -16,9 +15,6 @@ use syscost_store::Store;
 
 use crate::cli::BillArguments;
 use crate::progress::Progress;
-
-/// How long one price may take, in all that precedes it.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// The least share of all entries into the kernel of which the price is measured; tasks are always.
 const LEAST: f64 = 0.001;
@@ -70,7 +66,7 @@ pub(super) fn measured(
         tag: arguments.tag.clone(),
         selectors: vec!["bill".to_owned()],
         profile: Profile::Quick,
-        ..Options::quick(program, TIME_LIMIT, crate::VERSION)
+        ..Options::quick(program, arguments.time_limit, crate::VERSION)
     };
     if let Some(directory) = &arguments.dir {
         options.here.targets.directories = vec![directory.clone()];

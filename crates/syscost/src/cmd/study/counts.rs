@@ -2,9 +2,7 @@
 //! are run.
 
 use std::collections::BTreeSet;
-use std::process;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use syscost_harness::Targets;
 use syscost_harness::bencher::{Effort, Findings, Pass};
@@ -13,11 +11,9 @@ use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
 use syscost_harness::{Counter, Row};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::LATEST;
-use syscost_sys::cpu;
+use syscost_sys::{cpu, process};
 
 use crate::kept;
-/// Time limit of a pass of one row.
-const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Very few samples: what is counted does not depend on their number.
 const EFFORT: Effort = Effort {
@@ -67,7 +63,7 @@ impl Counts<'_> {
 fn tried(row: &Row) -> Option<BTreeSet<String>> {
     let interrupted = AtomicBool::new(false);
     let program = Program::this().ok()?;
-    let launcher = Launcher::new(program, TIME_LIMIT, &interrupted);
+    let launcher = Launcher::new(program, process::patience(), &interrupted);
     let allowed = cpu::allowed().ok()?;
     let cpu = *allowed.last()?;
     let mut clock = RunClock::choose(&[cpu]);
@@ -84,7 +80,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
         keeps_order: true,
         targets: Targets::default(),
         pass,
-        time_limit_s: TIME_LIMIT.as_secs_f64(),
+        time_limit_s: process::patience().as_secs_f64(),
         effort: EFFORT,
         clock: ClockSettings {
             source: calibrated.source().name().to_owned(),
@@ -99,7 +95,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
         commands: Vec::new(),
         seed: 1,
         stack_offset: 0,
-        parent: process::id(),
+        parent: std::process::id(),
     };
     // Only judged at the end of a run, once the core's frequency is known.
     let mut found = BTreeSet::from([Counter::CoreCycles.claim()]);
