@@ -31,7 +31,7 @@ pub(crate) fn count_syscalls(
     count_watched(timeout, noted, op, watch)
 }
 
-/// `watch` shows the child's end; where a container refuses pidfd_open, the end of the filter does instead.
+/// `watch` gives what shows the child's end; where a container refuses pidfd_open, it is looked for.
 fn count_watched(
     timeout: Duration,
     noted: &[Sysno],
@@ -59,7 +59,7 @@ fn count_watched(
         }
     };
     let mut counts = SyscallCounts::new(child.0.as_raw_nonzero().get().cast_unsigned(), noted);
-    match supervise::supervise(&listener, pidfd.as_ref(), deadline, &mut counts)? {
+    match supervise::supervise(&listener, child.0, pidfd.as_ref(), deadline, &mut counts)? {
         supervise::End::Ended => child.end()?.map(|()| counts),
         supervise::End::OutOfTime => Err(AuditError::TimedOut(timeout)),
     }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_pidfd_the_end_of_the_filter_shows_the_childs() {
+    fn without_a_pidfd_the_childs_end_is_looked_for() {
         let limit = Duration::from_secs(10);
         let mut op = || (0..5).for_each(|_| one_system_call());
         match count_watched(limit, &[], &mut op, |_| None) {

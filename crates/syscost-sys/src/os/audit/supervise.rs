@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::child::{self, Control};
 use super::filter::{Mark, NATIVE_ARCH};
@@ -101,8 +102,14 @@ fn receive(near: &OwnedFd) -> io::Result<(Option<child::Greeting>, Option<OwnedF
     ))
 }
 
+/// How often it is looked for the end of a child that no descriptor shows. (That nobody is under the filter any
+/// more does not show it: until Linux 6.11 a child is under it until it is waited for.)
+const LOOK: Duration = Duration::from_millis(5);
+
+/// `pidfd` shows the child's end, where there is one.
 pub(super) fn supervise(
     listener: &OwnedFd,
+    child: Pid,
     pidfd: Option<&OwnedFd>,
     deadline: Instant,
     counts: &mut SyscallCounts,
@@ -115,10 +122,17 @@ pub(super) fn supervise(
         let mut ready: Vec<PollFd<'_>> = polled
             .map(|descriptor| PollFd::new(descriptor, PollFlags::IN))
             .collect();
-        if !wait(&mut ready, deadline)? {
+        let now = Instant::now();
+        if now >= deadline {
             return Ok(End::OutOfTime);
         }
-        if pidfd.is_some() && !ready[0].revents().is_empty() {
+        let until = pidfd.map_or(deadline.min(now + LOOK), |_| deadline);
+        wait(&mut ready, until)?;
+        let has_ended = match pidfd {
+            Some(_) => !ready[0].revents().is_empty(),
+            None => has_ended(child)?,
+        };
+        if has_ended {
             return Ok(End::Ended);
         }
         let heard = ready.last().map_or(PollFlags::empty(), PollFd::revents);
@@ -126,12 +140,17 @@ pub(super) fn supervise(
             count_one(listener, &vdso, counts, &mut paused)?;
         } else if !heard.is_empty() {
             // No process is under the filter any more; the child is about to end.
-            if pidfd.is_none() {
-                return Ok(End::Ended);
-            }
             listening = false;
         }
     }
+}
+
+/// Whether this child has ended; it is still to be waited for.
+fn has_ended(child: Pid) -> Result<bool, AuditError> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let status = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(child), options));
+    let status = status.map_err(|cause| AuditError::Supervise("waitid", cause.into()))?;
+    Ok(status.is_some())
 }
 
 /// A structure with spare room: the kernel fills in its own version, which may be longer.
