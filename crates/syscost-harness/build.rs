@@ -1,8 +1,7 @@
 //! Passes facts about the build to the program, which records them in the run document.
 
-use std::path::Path;
+use std::env;
 use std::process::Command;
-use std::{env, fs};
 
 fn main() {
     let variable = |name: &str| env::var(name).unwrap_or_default();
@@ -17,35 +16,7 @@ fn main() {
         "cargo::rustc-env=SYSCOST_RUSTC={}",
         output(&variable("RUSTC"), &["--version"])
     );
-    println!(
-        "cargo::rustc-env=SYSCOST_COMMIT={}",
-        commit().unwrap_or_default()
-    );
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-env-changed=SYSCOST_COMMIT");
-}
-
-/// The commit: the one that the environment says (a source archive sets it), that cargo wrote into
-/// a packed crate, or that this repository is at (no other, which an archive may be unpacked in).
-fn commit() -> Option<String> {
-    let given = env::var("SYSCOST_COMMIT").ok();
-    let packed = || {
-        let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
-        let (_, rest) = text.split_once("\"sha1\": \"")?;
-        Some(rest.split_once('"')?.0.to_owned())
-    };
-    let repository = || {
-        let head = Path::new("../../.git/HEAD");
-        if !head.exists() {
-            return None;
-        }
-        println!("cargo::rerun-if-changed={}", head.display());
-        Some(output("git", &["rev-parse", "HEAD"]))
-    };
-    let whole = given.or_else(packed).or_else(repository)?;
-    // What follows the digits tells of changes since: `-dirty`.
-    let (digits, changes) = whole.split_at(whole.find('-').unwrap_or(whole.len()));
-    Some(digits.chars().take(12).chain(changes.chars()).collect())
 }
 
 fn output(program: &str, arguments: &[&str]) -> String {

@@ -27,7 +27,7 @@ use std::env;
 use std::thread;
 
 use syscost_benches::CATALOGUE;
-use syscost_harness::{Entry, worker};
+use syscost_harness::{Entry, machine, worker};
 use syscost_sys::process;
 
 use cli::Command;
@@ -37,6 +37,9 @@ use terminal::say;
 
 /// Version of the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The commit that it was built of, empty where nothing tells.
+const COMMIT: &str = env!("SYSCOST_COMMIT");
 
 /// What the file of a benchmark needs, in one import.
 pub use syscost_harness::prelude;
@@ -85,6 +88,9 @@ pub fn main() -> u8 {
     process::survive_failed_writes();
     process::reset_signals();
     process::reset_settings();
+    if !COMMIT.is_empty() {
+        machine::set_commit(COMMIT);
+    }
     // A run starts some thousand workers: they are recognised before anything else is set up.
     if env::args_os()
         .nth(1)

@@ -41,16 +41,17 @@ fn chosen(selectors: &[String], here: &Testbed) -> Result<(Vec<Row>, Vec<Choice>
         return Ok((all, Vec::new()));
     }
     let all = Catalogue::rows(CATALOGUE.benchmarks(), here);
-    // A hidden benchmark is selected by its exact id only.
+    // A hidden benchmark is selected only by its exact id, or by its group's name.
+    let is_selected = |benchmark: &&Entry| {
+        selectors.iter().any(|selector| {
+            row_name::id(selector) == benchmark.id || *selector == benchmark.group()
+        })
+    };
     let hidden = CATALOGUE
         .groups()
         .filter(|group| group.hidden)
         .flat_map(|group| group.benchmarks)
-        .filter(|benchmark| {
-            selectors
-                .iter()
-                .any(|selector| row_name::id(selector) == benchmark.id)
-        });
+        .filter(is_selected);
     let mut rows: Vec<Row> = all
         .into_iter()
         .chain(Catalogue::rows(hidden, here))

@@ -252,6 +252,28 @@ impl Expected {
         (self.machines.is_empty() || is_in(&self.machines)) && !is_in(&self.except)
     }
 
+    /// The cells of its line in the documentation: command, machines, what it is about, what is said, why.
+    pub(super) fn cells(&self) -> [String; 5] {
+        let machines = match (&self.machines[..], &self.except[..]) {
+            ([], []) => "all".to_owned(),
+            ([], except) => format!("all but {}", except.join(", ")),
+            (machines, _) => machines.join(", "),
+        };
+        // A pattern that any text fits says nothing.
+        let told = [&self.is, &self.said]
+            .into_iter()
+            .filter(|text| **text != "*" && !text.is_empty());
+        let told: Vec<String> = told.cloned().collect();
+        let at = if self.at == "*" {
+            String::new()
+        } else {
+            format!("`{}`", self.at)
+        };
+        let when = if self.sometimes { " (at times)" } else { "" };
+        let because = format!("{}{when}", self.because);
+        [self.step.clone(), machines, at, told.join(": "), because]
+    }
+
     /// Whether this is what it expects.
     pub(super) fn is_met_by(&self, finding: &Finding) -> bool {
         fits(&self.at, &finding.at)

@@ -1,5 +1,6 @@
 //! Shared: of which rows of this group the price of a program's call is made. Pure.
 
+use rustix::param::page_size;
 use syscost_harness::prelude::Value;
 use syscost_results::bill::{NEVER_RETURNED, PAGE_FAULT, PricedBy, Use};
 use syscost_sys::raw::Sysno;
@@ -86,9 +87,6 @@ const SHORT: u64 = 4 << 10;
 /// Bytes up to which a mapping costs what one of 128 KiB does.
 const MAPPED: u64 = 256 << 10;
 
-/// Bytes of a page of the rows that say how many they touch.
-const PAGE: f64 = 4096.0;
-
 /// The rows of ends of processes, and how many pages these have.
 const EXITS: ((f64, &str), (f64, &str)) = ((100.0, "exit_100"), (10_000.0, "exit_10000"));
 
@@ -140,7 +138,7 @@ fn price_of(one: &Use) -> Option<(Vec<(&'static str, f64)>, bool)> {
         Above(row) => (vec![(row, 1.0)], true),
         Difference(row, without) => (vec![(row, 1.0), (without, -1.0)], true),
         Execution => {
-            let pages = bytes.unwrap_or(0) as f64 / PAGE;
+            let pages = bytes.unwrap_or(0) as f64 / page_size() as f64;
             let (few, many) = EXITS;
             let share = pages / (many.0 - few.0);
             let given_back = [(many.1, share), (few.1, -share)];

@@ -67,7 +67,7 @@ static TOUCHED: Witness = Witness::of("pages touched for the task", "pagemap");
 
 impl Kind {
     /// Pages that are touched for it: by this process, or by a child that is to end.
-    const fn pages(self) -> usize {
+    fn pages(self) -> usize {
         match self {
             Kind::Fork
             | Kind::Vfork
@@ -75,7 +75,7 @@ impl Kind {
             | Kind::Thread
             | Kind::ThreadJoin
             | Kind::Wait => 0,
-            Kind::ForkLarge => (30 << 20) / (4 << 10),
+            Kind::ForkLarge => (30 << 20) / page_size(),
             Kind::ExitSmall => 100,
             Kind::ExitLarge => 10_000,
         }

@@ -2,12 +2,12 @@
 //!
 //! ## Measures
 //! The C library's fork, its child's exit and waitpid, by this program with this much more private
-//! memory, every page written: 0 to 1 GiB, in pages of 4 KiB or huge ones of 2 MiB. `size=0` is
+//! memory, every page written: 0 to 1 GiB, in small pages or huge ones of 2 MiB. `size=0` is
 //! this program's own memory (`resident_bytes`, of which a megabyte or two is private), where
 //! `task.fork` is that of a lean process. The child reads one byte of it. `term=page` is the cost
-//! of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from 4
-//! to 32 MiB in small pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the
-//! same memory from the child.
+//! of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from
+//! 1,024 to 8,192 small pages, from 8 to 64 huge ones. `MADV_DONTFORK` keeps the rest of the same
+//! memory from the child.
 //! ## Does not measure
 //! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`),
 //! or file mappings, whose page tables are not copied.
@@ -26,7 +26,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_stats::order::median;
 use syscost_sys::clock::Clock;
-use syscost_sys::memory::{self, Memory as Filled};
+use syscost_sys::memory::{Memory as Filled, Pages};
 
 use super::child::fork;
 use super::ids::{DISTINCT, Ids};
@@ -50,10 +50,16 @@ const QUARTER_SECONDS: f64 = 0.05;
 /// Forks of each size in one observation.
 const REPEATS: usize = 3;
 
-/// The sizes to which the line is fitted, in MiB, and the size of the whole memory, part of which
+/// The sizes to which the line is fitted, in pages, and the size of the whole memory, part of which
 /// is always kept from the child.
-const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
-const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
+const SMALL_PAGES: ([usize; 4], usize) = ([1024, 2048, 4096, 8192], 10_240);
+const HUGE_PAGES: ([usize; 4], usize) = ([8, 16, 32, 64], 80);
+
+/// The size of huge pages where small ones have 4 KiB. Of larger ones so many are more than memory has.
+const HUGE_BYTES: usize = 2 << 20;
+
+/// Kinds of pages.
+const KINDS: [Pages; 2] = [Pages::Small, Pages::Huge];
 
 /// The cost that is fitted to the forks of several sizes.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,12 +87,12 @@ impl Measured for ForkByRss {
         let sizes = rows!(ForkByRss {
             size: [Bytes::mib(16), QUARTER, GIGABYTE].map(Some),
             term: [None],
-            pages: Pages::ALL
+            pages: KINDS
         });
         let fits = rows!(ForkByRss {
             size: [None],
             term: [Some(Term::Page)],
-            pages: Pages::ALL
+            pages: KINDS
         });
         [none, sizes, fits].concat()
     }
@@ -94,18 +100,20 @@ impl Measured for ForkByRss {
     fn profile(&self, _: &Testbed) -> Profile {
         match self.pages {
             Pages::Small if self.size != Some(GIGABYTE) => Profile::Standard,
-            Pages::Small | Pages::Huge => Profile::Full,
+            Pages::Small | Pages::Huge | Pages::Gigantic => Profile::Full,
         }
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        let sizes = SMALL_MIB.0.len();
+        let sizes = SMALL_PAGES.0.len();
         let expected = match self.term {
             None => expected(1.0, 0.0),
             Some(Term::Page) => expected((sizes * REPEATS) as f64, 2.0 * sizes as f64),
         };
-        let whole = Bytes::mib(sizes_of(self.pages).1 as u64);
-        let (size, pages) = proofs(self.size.unwrap_or(whole).0, self.pages);
+        // Where there are none, no row has a number.
+        let whole = sizes_of(self.pages).1 * self.pages.bytes().unwrap_or(0);
+        let bytes = self.size.map_or(whole as u64, |size| size.0);
+        let (size, pages) = proofs(bytes, self.pages);
         ForkByRssProofs {
             size,
             term: Proof::counted(expected),
@@ -133,11 +141,11 @@ impl Measured for ForkByRss {
     }
 }
 
-/// The sizes to which the line is fitted, and that of the whole memory, in MiB.
+/// The sizes to which the line is fitted, and that of the whole memory, in pages.
 fn sizes_of(pages: Pages) -> ([usize; 4], usize) {
     match pages {
-        Pages::Small => SMALL_MIB,
-        Pages::Huge => HUGE_MIB,
+        Pages::Small => SMALL_PAGES,
+        Pages::Huge | Pages::Gigantic => HUGE_PAGES,
     }
 }
 
@@ -198,9 +206,11 @@ fn forked(
 
 /// The slope of the cost by size, in ns per page.
 fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
+    let page = pages.bytes()?;
     let (sizes, whole) = sizes_of(pages);
+    let (sizes, whole) = (sizes.map(|count| count * page), whole * page);
     let (clock, mut ids) = (*plan.clock(), Ids::default());
-    let memory = Memory::fill(whole << 20, pages)?;
+    let memory = Memory::fill(whole, pages)?;
     until::detail_size(&mut plan);
     let mut shortest = sizes.map(|_| (f64::NAN, f64::INFINITY));
     let (mut upwards, mut spent, mut seen) = (false, Vec::new(), Vec::new());
@@ -215,15 +225,15 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
             } else {
                 sizes.len() - 1 - step
             };
-            let bytes = sizes[index] << 20;
-            shortest[index].0 = memory.pages(bytes)?;
-            memory.advise(bytes, whole << 20, Advice::LinuxDontFork)?;
+            let bytes = sizes[index];
+            shortest[index].0 = (bytes / page) as f64;
+            memory.advise(bytes, whole, Advice::LinuxDontFork)?;
             let mut times = [0.0; REPEATS];
             for time in &mut times {
                 *time = forked(&clock, &mut ids, Some(&memory), bytes)?;
                 shortest[index].1 = shortest[index].1.min(*time);
             }
-            memory.advise(bytes, whole << 20, Advice::LinuxDoFork)?;
+            memory.advise(bytes, whole, Advice::LinuxDoFork)?;
             spent_ns += times.iter().sum::<f64>();
             points.push((shortest[index].0, median(&times).unwrap_or(f64::NAN)));
         }
@@ -307,48 +317,19 @@ impl Line {
     }
 }
 
-/// The size of the memory's pages.
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum Pages {
-    #[value("4K")]
-    Small,
-    /// Where small ones have 4 KiB.
-    #[value("2M")]
-    Huge,
-}
-
-impl Pages {
-    /// The size of one, in bytes.
-    const fn bytes(self) -> usize {
-        match self {
-            Pages::Small => 4 << 10,
-            Pages::Huge => 2 << 20,
-        }
-    }
-}
-
 /// Private memory, every page of it written.
 struct Memory(Filled);
 
 impl Memory {
-    /// This many bytes, a multiple of 2 MiB, in these pages.
+    /// This many bytes, a whole number of these pages.
     fn fill(bytes: usize, pages: Pages) -> Result<Self, Failure> {
-        let kind = match pages {
-            Pages::Small => memory::Pages::Small,
-            Pages::Huge => memory::Pages::Huge,
-        };
-        let (real, size) = (kind.bytes()?, pages.bytes());
-        if real != size {
+        let size = pages.bytes()?;
+        if pages != Pages::Small && size != HUGE_BYTES {
             return Err(Failure::Unsupported(format!(
-                "these pages have {real} bytes on this machine, not {size}"
+                "huge pages have {size} bytes on this machine, not {HUGE_BYTES}"
             )));
         }
-        Ok(Self(Filled::fill(bytes, kind)?))
-    }
-
-    /// How many of its pages this many bytes are.
-    fn pages(&self, bytes: usize) -> Result<f64, Unsupported> {
-        Ok(bytes as f64 / self.0.pages().bytes()? as f64)
+        Ok(Self(Filled::fill(bytes, pages)?))
     }
 
     /// Advises the kernel about a part of the memory; the advice must not discard it.
@@ -392,9 +373,8 @@ const MIXED: &str = "several kinds";
 /// What proves that this many bytes were there in addition, in these pages.
 fn proofs(bytes: u64, pages: Pages) -> (Proof, Proof) {
     let seen = match (bytes, pages) {
-        (0, Pages::Small | Pages::Huge) => NONE,
-        (_, Pages::Small) => memory::Pages::Small.name(),
-        (_, Pages::Huge) => memory::Pages::Huge.name(),
+        (0, _) => NONE,
+        (_, pages) => pages.name(),
     };
     (BYTES.expects(bytes), PAGES.expects(seen))
 }

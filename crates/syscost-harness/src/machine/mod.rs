@@ -7,6 +7,7 @@ mod processor;
 mod tree;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rustix::system::uname;
 use serde_json::Value;
@@ -112,8 +113,16 @@ pub fn build() -> Build {
         target: env!("SYSCOST_TARGET").to_owned(),
         rustc: env!("SYSCOST_RUSTC").to_owned(),
         profile: env!("SYSCOST_PROFILE").to_owned(),
-        commit: Some(env!("SYSCOST_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),
+        commit: COMMIT.get().map(|commit| (*commit).to_owned()),
     }
+}
+
+/// The commit that this program was built of, if it was said.
+static COMMIT: OnceLock<&str> = OnceLock::new();
+
+/// Says before anything is captured which commit this program was built of, which the program's own crate alone knows.
+pub fn set_commit(commit: &'static str) {
+    COMMIT.get_or_init(|| commit);
 }
 
 /// What is changed by the facts that distinguish one machine and system from another.

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     let words = arguments.words.join(" ");
     // A row's full name explains its benchmark.
     let id = row_name::id(&words);
-    let mut groups = CATALOGUE.visible_groups();
+    let mut groups = CATALOGUE.groups();
     if let Some(group) = groups.find(|group| group.name == words) {
         super::print(&about_group(group)?)?;
         return Ok(exit::DONE);

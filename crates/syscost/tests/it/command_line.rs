@@ -1,5 +1,9 @@
 //! Command lines and their output.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
 use crate::common::{Ending, Json, Program};
 
 #[test]
@@ -44,6 +48,54 @@ fn what_is_near_nothing_is_said_to_match_nothing() {
     );
     // The example in the README.
     program.run("list memory{size=64K}").succeeded();
+}
+
+/// What follows `syscost run` and `syscost list` in commands of documents and of `--help`: the words before
+/// any option.
+fn selected_by_documents() -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
+    for folder in ["docs", "docs/man"] {
+        let entries = fs::read_dir(root.join(folder)).unwrap();
+        files.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    let texts = files
+        .iter()
+        .filter_map(|file| fs::read_to_string(file).ok());
+    let lines: Vec<String> = texts
+        .flat_map(|text| {
+            text.replace("\\-", "-")
+                .lines()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    // Commands are lines of their own, or stand between backticks.
+    let commands = lines.iter().flat_map(|line| {
+        line.split('`').map(str::trim).filter_map(|part| {
+            let rest = part.strip_prefix("syscost ")?;
+            rest.strip_prefix("run ")
+                .or_else(|| rest.strip_prefix("list "))
+        })
+    });
+    let words = commands.map(|command| {
+        let command = command.split("  ").next().unwrap_or_default();
+        let words = command
+            .split(' ')
+            .take_while(|word| word.starts_with(|first: char| first.is_ascii_lowercase()));
+        words.collect::<Vec<_>>().join(" ")
+    });
+    words.filter(|words| !words.is_empty()).collect()
+}
+
+#[test]
+fn what_documents_measure_and_list_is_there() {
+    let program = Program::new();
+    let all = selected_by_documents();
+    assert!(all.len() > 10, "{all:?}");
+    for words in all {
+        program.run(&format!("list {words}")).succeeded();
+    }
 }
 
 #[test]

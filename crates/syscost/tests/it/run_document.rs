@@ -1,5 +1,7 @@
 //! The document of real runs: a contract with other tools.
 
+use std::process::Command;
+
 use syscost_stats::order;
 
 use crate::common::{Ending, Json, Program, row, rows};
@@ -120,6 +122,26 @@ fn rows_stand_in_the_order_of_the_catalogue() {
         .filter(|name| names.contains(name))
         .collect();
     assert_eq!(names, order);
+}
+
+#[test]
+fn the_commit_is_the_one_that_the_program_was_built_of() {
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        let output = git
+            .arg("-C")
+            .arg(env!("CARGO_MANIFEST_DIR"))
+            .args(arguments)
+            .output();
+        let output = output.ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+    };
+    let Some(commit) = git(&["rev-parse", "HEAD"]) else {
+        return println!("skipped: this is no repository");
+    };
+    let run = Program::new().json("run syscall.null --profile quick --budget 3 --format json");
+    let said = run["machine"]["build"]["commit"].text();
+    assert_eq!(said.trim_end_matches("-dirty"), &commit[..12]);
 }
 
 #[test]
