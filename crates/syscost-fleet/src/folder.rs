@@ -174,9 +174,6 @@ impl Collection {
 
     /// Makes sure that nobody else decides what is started: the programs, which are those that the collection began with, and the
     /// inventory, which may name commands.
-    ///
-    /// # Errors
-    /// Which of them is not to be trusted, and why.
     pub fn check(&self) -> Result<(), FolderError> {
         for program in &self.request.programs {
             program.check(&trusted(&program.path)?)?;
@@ -249,9 +246,6 @@ pub struct Folder {
 
 impl Folder {
     /// Makes the directory of a new collection, for its owner only.
-    ///
-    /// # Errors
-    /// When it exists or cannot be made.
     pub fn create(path: &Path, collection: Collection) -> Result<Self, FolderError> {
         let path = make(path, ["nodes", "arriving"]).map_err(|error| match error {
             FolderError::Io(_, part, cause)
@@ -328,18 +322,12 @@ impl Folder {
     }
 
     /// Writes `fleet.json`.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn save(&self) -> Result<(), FolderError> {
         write_json(&self.path.join(FILE), &self.collection)
     }
 
     /// Keeps a document that has arrived, if it is one of this node; `false` if none has arrived. One that is not is removed, and
     /// the node has failed.
-    ///
-    /// # Errors
-    /// When files cannot be moved.
     pub fn accept(&mut self, name: &NodeName) -> Result<bool, FolderError> {
         let arrived = self.arriving(name);
         if arrived.symlink_metadata().is_err() {
@@ -386,9 +374,6 @@ pub(crate) fn now() -> String {
 }
 
 /// Reads what was asked and what became of it, without a lock.
-///
-/// # Errors
-/// When the directory holds no collection that this version can read.
 pub(crate) fn read(folder: &Path) -> Result<Collection, FolderError> {
     let path = folder.join(FILE);
     // Opening a pipe would wait.
@@ -411,9 +396,6 @@ pub(crate) fn read(folder: &Path) -> Result<Collection, FolderError> {
 }
 
 /// Writes a value as JSON, whole or not at all.
-///
-/// # Errors
-/// When the file cannot be written.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
     let text =
         serde_json::to_vec_pretty(value).map_err(|error| failed("writing", path)(error.into()))?;

@@ -121,9 +121,6 @@ pub fn connect(
 
 /// As [`connect`], from a reserved port if this process may use one and one is free: a server may
 /// take this as a sign that the caller is not an ordinary user.
-///
-/// # Errors
-/// As for [`connect`].
 pub fn connect_reserved(
     address: SocketAddr,
     tcp: &Tcp,
@@ -175,9 +172,6 @@ fn connected(
 }
 
 /// Waits until a socket is ready, at most this long, and returns whether it is.
-///
-/// # Errors
-/// When poll(2) fails.
 pub(crate) fn ready_within(
     socket: impl AsFd,
     events: PollFlags,

@@ -69,9 +69,6 @@ impl TokenError {
 
 impl Token {
     /// Generates a new token from the kernel's random bytes.
-    ///
-    /// # Errors
-    /// When the kernel provides none.
     pub fn generate() -> Result<Token, TokenError> {
         random().map(Token)
     }
@@ -221,9 +218,6 @@ pub struct Nonce([u8; BYTES]);
 
 impl Nonce {
     /// Generates a nonce from the kernel's random bytes.
-    ///
-    /// # Errors
-    /// When the kernel provides none.
     pub fn generate() -> Result<Nonce, TokenError> {
         random().map(Nonce)
     }

@@ -34,9 +34,6 @@ pub struct Tables<W: Write + Send>([TableWriter<W>; 3]);
 
 impl<W: Write + Send> Tables<W> {
     /// Begins tables without a run.
-    ///
-    /// # Errors
-    /// [`TablesError::Parquet`] if nothing can be written.
     pub fn new(to: [W; 3]) -> Result<Self, TablesError> {
         let [runs, measurements, samples] = to;
         Ok(Self([
@@ -59,9 +56,6 @@ impl<W: Write + Send> Tables<W> {
     }
 
     /// Ends them, and gives back what they were written to.
-    ///
-    /// # Errors
-    /// [`TablesError::Parquet`] if the rest cannot be written.
     pub fn finish(self) -> Result<[W; 3], TablesError> {
         let [runs, measurements, samples] = self.0;
         Ok([runs.finish()?, measurements.finish()?, samples.finish()?])

@@ -45,9 +45,6 @@ impl CurrentFile {
     }
 
     /// Writes it anew; whoever reads it sees the old content or the new one.
-    ///
-    /// # Errors
-    /// When the directory cannot be written to.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let part = format!(".syscost-{:016x}.tmp", fastrand::u64(..));
         let part = OsStr::new(&part);
@@ -66,9 +63,6 @@ impl CurrentFile {
     }
 
     /// Removes it, unless it is not what was written last.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub fn remove(self) -> io::Result<()> {
         let Some(written) = &self.written else {
             return Ok(());

@@ -184,9 +184,6 @@ impl Store {
     }
 
     /// Stores a run's document and returns its path.
-    ///
-    /// # Errors
-    /// If the directory or the file cannot be written.
     pub fn keep(&self, run: &Run, document: &[u8]) -> Result<PathBuf, StoreError> {
         let folder = self.runs();
         let failed = |action, path: &Path| {
@@ -318,9 +315,6 @@ impl Store {
     }
 
     /// The names of the stored runs, newest first: the tags that no newer one has, and the id of each.
-    ///
-    /// # Errors
-    /// If the directory cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
         let (mut tags, mut names) = (self.tags(), Vec::new());
         for (id, _) in self.kept()?.into_iter().rev() {
@@ -334,9 +328,6 @@ impl Store {
     }
 
     /// Removes the stored run with this id, and its tags.
-    ///
-    /// # Errors
-    /// If its file cannot be removed.
     pub fn remove(&self, id: &str) -> Result<(), StoreError> {
         let path = self.runs().join(format!("{id}.json"));
         match fs::remove_file(&path) {

@@ -11,9 +11,6 @@ use tempfile::NamedTempFile;
 
 /// Writes a file atomically, through a temporary file next to it that is renamed. Links are
 /// followed; anything but a regular file (a device, a pipe) is written to, never replaced.
-///
-/// # Errors
-/// If the directory or the file cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
@@ -44,9 +41,6 @@ const PREFIX: &str = ".syscost-";
 const SUFFIX: &str = ".tmp";
 
 /// A file in this folder that is to be persisted under its name when it is whole; locked while its writer lives.
-///
-/// # Errors
-/// If nothing can be written there.
 pub fn fresh(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         // A temporary file is readable by its owner only; this one becomes an ordinary file, readable

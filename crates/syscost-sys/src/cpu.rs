@@ -31,9 +31,6 @@ pub fn pin_to(cpus: &[u32]) -> Result<(), SystemError> {
 /// Lets the calling thread run on these processors as well, and returns those that it may use then.
 /// Isolated ones (`isolcpus`) are not among those that a process starts with, but the kernel admits
 /// whoever asks for them by number.
-///
-/// # Errors
-/// As [`pin_to`].
 pub fn admit(cpus: &[u32]) -> Result<Vec<u32>, SystemError> {
     let before = allowed()?;
     if cpus.iter().any(|cpu| !before.contains(cpu)) {
@@ -43,9 +40,6 @@ pub fn admit(cpus: &[u32]) -> Result<Vec<u32>, SystemError> {
 }
 
 /// The processors the calling thread may run on, ascending.
-///
-/// # Errors
-/// When the system does not say.
 pub fn allowed() -> Result<Vec<u32>, SystemError> {
     if let Some(pretended) = pretended_cpus() {
         return Ok(pretended);
@@ -61,9 +55,6 @@ pub fn allowed_to(task: TaskId) -> Option<Vec<u32>> {
 
 /// The processors that a process's first thread may use, or where the kernel does not show it, the calling
 /// thread.
-///
-/// # Errors
-/// When it does not show this either.
 pub(crate) fn of_process(pid: u32) -> Result<Vec<u32>, SystemError> {
     let first = TaskId {
         process: pid,

@@ -34,9 +34,6 @@ impl SyscallCounter {
     }
 
     /// Counts while `op` runs, without what enabling and disabling add themselves.
-    ///
-    /// # Errors
-    /// When the system refuses to enable, disable or read the counter.
     pub fn count(&self, op: impl FnOnce()) -> Result<u64, SystemError> {
         let failed = |what: &'static str| {
             move |cause: io::Error| SystemError::new(what, "of system calls", cause)
@@ -107,9 +104,6 @@ impl Watch {
     }
 
     /// The number of uses so far.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn count(&self) -> Result<u64, SystemError> {
         let uses = self.0.read();
         uses.map_err(|cause| SystemError::new("read", "a watched word", cause))

@@ -14,9 +14,6 @@ use crate::terminal::{note, warn};
 use crate::{Failed, references};
 
 /// Returns the run called `name`.
-///
-/// # Errors
-/// When there is no such run, or its document cannot be read.
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = having(name, |_| true);
     let (found, _) = found.map_err(|error| explain_missing(name, error))?;
@@ -69,9 +66,6 @@ pub(crate) fn several(names: &[String]) -> Vec<String> {
 }
 
 /// Returns the runs of these names: of a tag, all that have it.
-///
-/// # Errors
-/// As [`run`].
 pub(crate) fn runs(names: &[String]) -> Result<Vec<Run>> {
     several(names).iter().map(|name| run(name)).collect()
 }
@@ -129,9 +123,6 @@ pub(crate) fn meant(
 /// Returns the runs and the rows that the arguments `[RUN]... [SELECTOR|WORDS]...` of a command mean:
 /// the words before the first that is no run are runs, or tags of runs (see [`several`]); without any,
 /// the latest run is meant.
-///
-/// # Errors
-/// As [`meant`].
 pub(crate) fn all_meant(
     command: &str,
     words: &[String],
@@ -165,9 +156,6 @@ fn explain_missing(name: &str, error: StoreError) -> anyhow::Error {
 /// Returns the run called `name`. If that is `latest`, and the latest run was interrupted or lacks
 /// what is asked for, returns the latest run that is complete and has it, and says why on standard
 /// error. `lack` returns what a run lacks.
-///
-/// # Errors
-/// When there is no such run, or its document cannot be read.
 pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<Run> {
     let mut first = None;
     let has = |run: &Run| {

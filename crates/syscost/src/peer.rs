@@ -111,9 +111,6 @@ pub(crate) struct Named {
 
 impl Named {
     /// Reads the token and looks the name up.
-    ///
-    /// # Errors
-    /// When there is no token or no such host.
     pub(crate) fn find(endpoint: &Endpoint, token_file: &Path) -> Result<Named> {
         let token = Handed::read(token_file)?;
         if let Some(warning) = exposure(token_file) {

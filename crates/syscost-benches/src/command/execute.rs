@@ -71,9 +71,6 @@ pub(super) const WAITED: &str = "waited_ns";
 pub(super) const PEAK: &str = "peak_bytes";
 
 /// Does what precedes a run.
-///
-/// # Errors
-/// A step that failed.
 pub fn prepare(command: &Command) -> Result<(), Failure> {
     if let Some(step) = &command.prepare {
         shell(step).map_err(|why| Failure::Failed(format!("--prepare {step}: {why}")))?;
@@ -114,9 +111,6 @@ pub fn shell(step: &str) -> Result<(), String> {
 
 /// Runs a command once, on these CPUs, and ends it if it takes longer than it may, or at Ctrl-C. Meanwhile
 /// `often` is called every 2 ms.
-///
-/// # Errors
-/// Why it has no figures.
 pub fn run(
     command: &Command,
     clock: Option<&Clock>,
@@ -480,9 +474,6 @@ pub(super) fn is_executed_as(command: &Command, line: &[String]) -> bool {
 }
 
 /// The length of a file in memory, and its checksum (CRC-32).
-///
-/// # Errors
-/// It cannot be read.
 pub fn checksum(mut file: File) -> io::Result<(u64, u32)> {
     let bytes = files::end_of(&mut file, u64::MAX)?;
     Ok((bytes.len() as u64, crc32fast::hash(&bytes)))

@@ -98,9 +98,6 @@ pub fn nodes(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, N
 }
 
 /// What Slurm says of nodes.
-///
-/// # Errors
-/// When it cannot be asked.
 pub fn seen(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Seen>, EngineError> {
     let partition = format!("--partition={partition}");
     let list = list.map(|list| format!("--nodes={list}"));
@@ -649,9 +646,6 @@ fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
 }
 
 /// Puts the programs where nodes find them: in the directory that they share.
-///
-/// # Errors
-/// When they cannot be copied.
 pub fn share(folder: &Folder) -> Result<Shared, EngineError> {
     let mut shared = Shared::default();
     for program in &folder.collection.request.programs {

@@ -210,9 +210,6 @@ impl Bencher<'_> {
     }
 
     /// Claims that all of this memory is resident, in pages of the requested size.
-    ///
-    /// # Errors
-    /// When the kernel does not report it.
     pub fn claim_resident(&mut self, memory: &Memory) -> Result<(), Failure> {
         let (resident, bytes) = (memory.resident()?, memory.bytes());
         let what = "resident bytes of the memory";

@@ -181,9 +181,6 @@ impl<'a> Plan<'a> {
     }
 
     /// Measures this.
-    ///
-    /// # Errors
-    /// Why there is no number.
     pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Output>, Failure> {
         let cpus = shape.cpus(&self)?;
         self.begin(S::MANNER, S::MAY_BE_RATE, cpus)?;
@@ -300,9 +297,6 @@ impl<'a> Plan<'a> {
 
     /// Announces a task that shares the measuring CPU because the row's name says so: what it runs is no
     /// other program's.
-    ///
-    /// # Errors
-    /// The kernel does not report how long tasks run.
     pub fn accompanied_by(&mut self, task: TaskId) -> Result<(), Unsupported> {
         self.company.push(SchedStat::of(task)?);
         Ok(())

@@ -70,9 +70,6 @@ impl Session {
     }
 
     /// This end's address.
-    ///
-    /// # Errors
-    /// When getsockname(2) fails.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.link.stream.local_addr()
     }
@@ -83,9 +80,6 @@ impl Session {
     }
 
     /// Opens a service.
-    ///
-    /// # Errors
-    /// When the far end refuses it or is gone.
     pub fn open(&mut self, service: &Service) -> Result<Opened, ClientError> {
         const WHAT: &str = "opening a service";
         match self.ask(&Request::Open(service.clone()), WHAT)? {
@@ -136,9 +130,6 @@ impl Session {
     }
 
     /// Waits until the service has ended, and returns its account.
-    ///
-    /// # Errors
-    /// When it has failed, or the far end is gone.
     pub fn account(&mut self) -> Result<Account, ClientError> {
         const WHAT: &str = "ending a service";
         match self.link.hear(MAX_LINE, WHAT)? {
@@ -148,9 +139,6 @@ impl Session {
     }
 
     /// Calls [`Session::end`], then [`Session::account`].
-    ///
-    /// # Errors
-    /// As theirs.
     pub fn finish(&mut self, sent: Option<u64>) -> Result<Account, ClientError> {
         self.end(sent)?;
         self.account()

@@ -60,9 +60,6 @@ pub fn cpu_times(cpu: u32) -> Result<CpuTimes, Unsupported> {
 }
 
 /// As [`cpu_times`], of every processor that is online.
-///
-/// # Errors
-/// `Unsupported` where there is no /proc/stat.
 pub fn cpu_times_of_all() -> Result<BTreeMap<u32, CpuTimes>, Unsupported> {
     Ok(each(&stat()?)
         .filter_map(|(cpu, fields)| Some((cpu, parse(fields)?)))

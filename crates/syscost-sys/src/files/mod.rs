@@ -31,8 +31,6 @@ pub struct Cached {
     pub dirty: u64,
     /// Pages that are being written back.
     pub writeback: u64,
-    /// Pages that were in the cache and have been evicted.
-    pub evicted: u64,
 }
 
 /// What direct I/O asks of a caller, in bytes: statx(2) with STATX_DIOALIGN.
@@ -46,17 +44,11 @@ pub struct Alignment {
 
 /// An empty file in memory, which is gone with its last descriptor; `name` is what /proc calls it. Programs
 /// that are started do not inherit it.
-///
-/// # Errors
-/// When there is no memory, or no descriptor, for it.
 pub fn in_memory(name: &str) -> io::Result<File> {
     Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
 }
 
 /// The last bytes of a file, at most this many.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn end_of(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
@@ -78,9 +70,6 @@ pub fn cachestat(file: &File) -> Result<Cached, Unsupported> {
 }
 
 /// How many pages of a file are in the page cache, by mincore(2) of a mapping that touches none.
-///
-/// # Errors
-/// When the file cannot be mapped.
 pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
     os::resident_pages(file).map_err(|cause| SystemError::new("mincore", "the file", cause))
 }
@@ -167,9 +156,6 @@ pub fn direct_alignment(file: &File) -> Result<Option<Alignment>, Unsupported> {
 }
 
 /// Whether a file is open with O_DIRECT, by F_GETFL.
-///
-/// # Errors
-/// When the kernel does not say.
 pub fn is_direct(file: &File) -> Result<bool, SystemError> {
     os::is_direct(file).map_err(|cause| SystemError::new("fcntl F_GETFL", "the file", cause))
 }

@@ -87,9 +87,6 @@ pub struct Semaphores {
 }
 
 /// An unused path in this user's folder; its name ends in `.extension`.
-///
-/// # Errors
-/// When the folder cannot be created, or nothing can be written there.
 pub fn file(extension: &str) -> Result<File, SystemError> {
     let (record, path) = Record::named(|name| {
         let path = folder()?.join(format!("{name}.{extension}"));
@@ -99,9 +96,6 @@ pub fn file(extension: &str) -> Result<File, SystemError> {
 }
 
 /// A new directory inside `parent`.
-///
-/// # Errors
-/// When it cannot be recorded or created.
 pub fn directory_in(parent: &Path) -> Result<Directory, SystemError> {
     let (record, path) = Record::named(|name| {
         let path = parent.join(format!("syscost-{name}"));
@@ -113,9 +107,6 @@ pub fn directory_in(parent: &Path) -> Result<Directory, SystemError> {
 }
 
 /// An unused name for a POSIX message queue.
-///
-/// # Errors
-/// When it cannot be recorded.
 pub fn posix_queue() -> Result<PosixQueue, SystemError> {
     let (record, name) = Record::named(|name| {
         let name =
@@ -126,18 +117,12 @@ pub fn posix_queue() -> Result<PosixQueue, SystemError> {
 }
 
 /// A new SysV message queue.
-///
-/// # Errors
-/// When it cannot be recorded, or the system has no more of them.
 pub fn message_queue() -> Result<MessageQueue, SystemError> {
     let (record, id) = keyed("msgget", Thing::MessageQueue, os::make_message_queue)?;
     Ok(MessageQueue { record, id })
 }
 
 /// A new set of this many SysV semaphores.
-///
-/// # Errors
-/// When it cannot be recorded, or the system has no more of them.
 pub fn semaphores(count: u16) -> Result<Semaphores, SystemError> {
     let make = |key| os::make_semaphores(key, count);
     let (record, id) = keyed("semget", Thing::Semaphores, make)?;

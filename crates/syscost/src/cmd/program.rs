@@ -16,9 +16,6 @@ use crate::{Failed, selection};
 pub(super) const MAX_NAME: usize = 60;
 
 /// A command that these words start, with the environment of this process.
-///
-/// # Errors
-/// There is no such program.
 pub(super) fn started(name: String, words: Vec<String>, time_limit: Duration) -> Result<Command> {
     let owner = owner_variable();
     let variables = std::env::vars_os()
@@ -79,9 +76,6 @@ pub(super) fn first_run(
 }
 
 /// Does what precedes a run, and runs a command once.
-///
-/// # Errors
-/// What failed of it.
 pub(super) fn run(
     command: &Command,
     cpus: &[u32],
@@ -96,9 +90,6 @@ pub(super) fn run(
 }
 
 /// Does what precedes a run.
-///
-/// # Errors
-/// What failed of it.
 pub(super) fn prepare(command: &Command) -> Result<(), Failed> {
     execute::prepare(command).map_err(|why| failed(command, &why.to_string()))
 }

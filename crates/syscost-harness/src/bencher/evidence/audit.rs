@@ -76,9 +76,6 @@ impl Plan<'_> {
     /// Counts, in the evidence pass, the system calls that are expected of operations that are
     /// [`Observed`](crate::bencher::Observed): theirs, not those of an observation. `body(n)` sets
     /// up, makes `n` of them and ends, in a forked child; the calls of `body(0)` are subtracted.
-    ///
-    /// # Errors
-    /// The error of the child.
     pub fn audit_apart(
         &mut self,
         operations: u64,

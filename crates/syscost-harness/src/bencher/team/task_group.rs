@@ -23,9 +23,6 @@ pub struct TaskGroup<T = ()> {
 
 impl<T: Copy + Send + 'static> TaskGroup<T> {
     /// A task group without workers, which will be threads or processes.
-    ///
-    /// # Errors
-    /// When no memory can be shared.
     pub fn new(between: Between) -> Result<Self, Failure> {
         Ok(Self {
             between,
@@ -109,9 +106,6 @@ impl<T: Copy + Send + 'static> TaskGroup<T> {
 
     /// Stops all workers, and waits until each has ended; returns their results, in the order in which they
     /// were added.
-    ///
-    /// # Errors
-    /// With the error of one of them.
     pub fn dismiss(self) -> Result<Vec<T>, Failure> {
         let team = self.driven_by(|_| Ok(()));
         team.perform([]).map(|(_, accounts)| accounts)

@@ -188,9 +188,6 @@ fn watched<T>(
 }
 
 /// Where the CPU time of this number of runs goes.
-///
-/// # Errors
-/// Samples are not allowed here.
 fn sampled(command: &Command, runs: u32, interrupted: &AtomicBool) -> Result<Sampled> {
     let symbols = Arc::new(Symbols::of_kernel()?);
     let run = |_| {
@@ -367,9 +364,6 @@ fn judge(bill: &mut Bill, tallies: &[Tally]) {
 }
 
 /// Counts what a running process does for so long, or until it ends, or Ctrl-C.
-///
-/// # Errors
-/// It does not exist, or cannot be traced.
 pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Result<Bill> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline"));
     let line = line.map_err(|cause| Failed::Usage(format!("process {pid}: {cause}")))?;
