@@ -80,9 +80,6 @@ pub struct Client {
 
 impl Client {
     /// Finds the ports of a server: those of the export, or else those that its port mapper knows.
-    ///
-    /// # Errors
-    /// When it has no port mapper, or NFS over TCP is not registered there.
     pub fn locate(export: &Export, server: SocketAddr) -> Result<Export, NfsError> {
         mount::locate(export, server)
     }
@@ -187,9 +184,6 @@ impl Client {
     }
 
     /// Makes a directory that only its owner can access.
-    ///
-    /// # Errors
-    /// When the name is taken.
     pub fn make_directory(&mut self, parent: &Handle, name: &str) -> Result<Handle, NfsError> {
         let arguments = MKDIR3args {
             where_: place(parent, name),
@@ -206,9 +200,6 @@ impl Client {
     }
 
     /// Makes a file that only its owner can access.
-    ///
-    /// # Errors
-    /// When the name is taken.
     pub fn make_file(&mut self, directory: &Handle, name: &str) -> Result<Handle, NfsError> {
         let arguments = CREATE3args {
             where_: place(directory, name),

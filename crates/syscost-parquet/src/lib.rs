@@ -44,9 +44,6 @@ impl<W: Write + Send> Tables<W> {
     }
 
     /// Adds a run.
-    ///
-    /// # Errors
-    /// [`TablesError::Export`] if its start is not a valid time, or a number does not fit its column.
     pub fn add(&mut self, run: &Run) -> Result<(), TablesError> {
         let parts = [runs::table(&[run])?, of_rows(&[run])?, samples::table(run)?];
         for (table, part) in self.0.iter_mut().zip(parts) {

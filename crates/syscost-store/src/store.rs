@@ -218,9 +218,6 @@ impl Store {
 
     /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored
     /// run's id, a prefix of its id, or its tag. Of several with this tag it is the newest.
-    ///
-    /// # Errors
-    /// If there is no such run, more than one, or its document cannot be read.
     pub fn find(&self, name: &str) -> Result<Loaded, StoreError> {
         if let Some(back) = steps_back(name).filter(|_| !Path::new(name).exists()) {
             return self.latest(back);

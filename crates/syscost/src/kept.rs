@@ -91,9 +91,6 @@ pub(crate) fn distinct_from(seen: &mut BTreeSet<String>, run: &Run) -> Result<()
 /// Returns the run and the rows that the arguments `[RUN] [SELECTOR|WORDS]...` of a command mean. If
 /// no run has the name given, and it names or finds rows, these rows of the latest run are meant:
 /// `show syscall`, `plot context switch`.
-///
-/// # Errors
-/// [`Failed::Usage`] when a run is named after the rows.
 pub(crate) fn meant(
     command: &str,
     run: &str,

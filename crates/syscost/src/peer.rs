@@ -135,9 +135,6 @@ impl Named {
 
     /// The far end as rows are listed for it, before anything has been said to it: a name that means none of
     /// them should not cost it a session, with which `syscost serve --once` ends.
-    ///
-    /// # Errors
-    /// When the name has no address, or the path of the token is not UTF-8.
     pub(crate) fn target(&self) -> Result<PeerTarget> {
         let endpoint = &self.endpoint;
         let first = self.addresses.first();
@@ -147,9 +144,6 @@ impl Named {
 
     /// Connects to the first address that answers, as clients do; if none does, the last error is
     /// reported.
-    ///
-    /// # Errors
-    /// When there is no server that knows the token and speaks this version.
     pub(crate) fn connect(self) -> Result<FarEnd> {
         let name = self.endpoint.to_string();
         let mut refused = anyhow!("{name} has no address");

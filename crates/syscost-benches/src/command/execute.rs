@@ -89,9 +89,6 @@ pub fn prepare(command: &Command) -> Result<(), Failure> {
 }
 
 /// Has a shell do this, without input.
-///
-/// # Errors
-/// How it ended, with the last line that it said.
 pub fn shell(step: &str) -> Result<(), String> {
     let failed = |cause: io::Error| format!("/bin/sh: {cause}");
     // Not a pipe, whose end a process that it leaves running would keep open.
@@ -264,9 +261,6 @@ impl Started {
     }
 
     /// Takes the end of the command, of this process, and adds what those cost that it started and did not wait for.
-    ///
-    /// # Errors
-    /// Some of them still run.
     fn end(&mut self, pid: u32) -> Result<ChildEnd, Failure> {
         // Then it is this process' child.
         drop(self.lean.take());

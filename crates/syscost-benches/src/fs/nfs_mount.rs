@@ -24,7 +24,6 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option};
 
 use super::nfs::{self, SIZES};

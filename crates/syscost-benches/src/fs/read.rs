@@ -144,7 +144,6 @@ impl FsRead {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
     use syscost_harness::directory::DEFAULT;
     use syscost_sys::or_skip;
 

@@ -22,7 +22,6 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, RawDir, linkat, openat, statat};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 
 use super::entries::{self, BUFFER_BYTES, close};
 use super::labels;

@@ -230,7 +230,7 @@ impl Operation for Files {
 #[cfg(test)]
 mod tests {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    use syscost_sys::partner::{Between, Partner};
+    use syscost_sys::partner::Partner;
     use syscost_sys::process;
 
     use super::*;

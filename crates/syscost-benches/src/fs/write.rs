@@ -26,7 +26,6 @@ use std::fs;
 use rustix::fs::OFlags;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::{self, Alignment};
 
 use super::blocks::{Access, Blocks};

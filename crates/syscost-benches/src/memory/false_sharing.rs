@@ -26,12 +26,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::counters::Usage;
 use syscost_sys::cpu;
-use syscost_sys::partner::Between;
 
 use super::page::{Page, WRITTEN};
 

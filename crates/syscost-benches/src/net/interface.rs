@@ -8,7 +8,6 @@ use rustix::io::Errno;
 use rustix::net::{getpeername, getsockname};
 use syscost_harness::prelude::*;
 use syscost_net::Session;
-use syscost_results::Verdict;
 use syscost_sys::network::{self, Carried, Offloads, Queue};
 
 use super::far_end::Family;

@@ -5,7 +5,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::audit::uncounted;
 use syscost_sys::cpu;

@@ -46,7 +46,7 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Pages, enough_for};
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Partner;
 use syscost_sys::process::Batch;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

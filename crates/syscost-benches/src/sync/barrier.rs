@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
+use syscost_sys::partner::Shared;
 
 use super::{Padded, hand_over};
 

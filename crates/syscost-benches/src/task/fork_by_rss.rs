@@ -23,7 +23,6 @@ use std::hint::black_box;
 
 use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_stats::order::median;
 use syscost_sys::clock::Clock;
 use syscost_sys::memory::{self, Memory as Filled};

@@ -45,9 +45,6 @@ pub struct Seen {
 }
 
 /// The partition that is given, or the default one: sinfo lists all nodes, but sbatch submits to that one.
-///
-/// # Errors
-/// When Slurm cannot be asked, or has no default.
 pub fn partition(given: Option<&str>) -> Result<String, EngineError> {
     if let Some(name) = given {
         return Ok(name.to_owned());
@@ -69,9 +66,6 @@ fn default_of(listed: &str) -> Option<&str> {
 }
 
 /// The nodes of a partition, or those of a list in Slurm's notation, such as `n[1-8]`.
-///
-/// # Errors
-/// When Slurm cannot be asked, or no node is meant.
 pub fn nodes(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Node>, EngineError> {
     let seen = seen(partition, list)?;
     let mut nodes = BTreeMap::new();
@@ -696,18 +690,13 @@ mod tests {
         ] {
             assert_eq!(down(fine, "none"), None, "{fine}");
         }
-        assert_eq!(
-            down("drained", "bad DIMM | C2"),
-            Some("drained: bad DIMM | C2".to_owned())
-        );
-        assert_eq!(
-            down("down*", "Not responding"),
-            Some("down*: Not responding".to_owned())
-        );
-        assert_eq!(
-            down("idle*", "none"),
-            Some("idle*: it does not answer Slurm".to_owned())
-        );
+        for (state, reason, said) in [
+            ("drained", "bad DIMM | C2", "drained: bad DIMM | C2"),
+            ("down*", "Not responding", "down*: Not responding"),
+            ("idle*", "none", "idle*: it does not answer Slurm"),
+        ] {
+            assert_eq!(down(state, reason).as_deref(), Some(said));
+        }
     }
 
     #[test]

@@ -60,9 +60,6 @@ impl Bencher<'_> {
     }
 
     /// Adds what no witness tells.
-    ///
-    /// # Errors
-    /// When a witness did not look.
     pub(super) fn judge_proofs(&mut self) -> Result<(), Failure> {
         for (proof, (key, value)) in self.given.case.with_parameters(&self.proofs) {
             self.findings.evidence.extend(proof.lacking(key, value));

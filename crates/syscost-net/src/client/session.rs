@@ -90,9 +90,6 @@ impl Session {
 
     /// Reads the progress of the service. Two readings give the rate between them, as counted and timed
     /// by the far end.
-    ///
-    /// # Errors
-    /// When none is open, it has failed, or the far end is gone.
     pub fn reading(&mut self) -> Result<Reading, ClientError> {
         const WHAT: &str = "reading how far a service is";
         match self.ask(&Request::Read(Nothing {}), WHAT)? {
@@ -103,9 +100,6 @@ impl Session {
 
     /// Asks the far end to look at the core of the task that serves; `None` if it cannot, or no client is
     /// served yet.
-    ///
-    /// # Errors
-    /// When the far end is gone or its reply is of another kind.
     pub fn look(&mut self) -> Result<Option<Core>, ClientError> {
         const WHAT: &str = "asking for a look at a core";
         match self.ask(&Request::Look(Nothing {}), WHAT)? {

@@ -51,9 +51,6 @@ impl CpuTimes {
 difference! { CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal } }
 
 /// The times of one processor since the machine started.
-///
-/// # Errors
-/// `Unsupported` where there is no /proc/stat, or the processor is not in it (it is offline).
 pub fn cpu_times(cpu: u32) -> Result<CpuTimes, Unsupported> {
     find(&stat()?, cpu)
         .ok_or_else(|| Unsupported::new(format!("{STAT} has no line for cpu {cpu}; is it online?")))

@@ -33,10 +33,6 @@ impl SchedStat {
     }
 
     /// Reads them now.
-    ///
-    /// # Errors
-    /// `Unsupported` when the thread they are of has ended, or the text is not as proc(5)
-    /// describes.
     pub fn read(&self) -> Result<SchedReading, Unsupported> {
         let mut buffer = [0; 96];
         let text = self.0.read(&mut buffer)?;

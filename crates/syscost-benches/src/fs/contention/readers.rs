@@ -11,7 +11,7 @@ use syscost_harness::prelude::*;
 use syscost_stats::order;
 use syscost_sys::clock::Clock;
 use syscost_sys::files::{self, Buffer};
-use syscost_sys::partner::{Between, Shared};
+use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
 use super::Windows;

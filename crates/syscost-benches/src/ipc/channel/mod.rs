@@ -183,7 +183,6 @@ fn twice(one: OwnedFd) -> Result<(OwnedFd, OwnedFd), Failure> {
 mod tests {
     use super::*;
     use crate::ipc::round_trip::tests::exchange;
-    use syscost_sys::partner::Between;
 
     /// Transfers messages of each of its sizes there and back.
     fn carries<C: Channel>(via: Via, open: Open<C>) {

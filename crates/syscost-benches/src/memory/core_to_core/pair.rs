@@ -8,7 +8,6 @@ use std::sync::atomic::{
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
 use crate::memory::page::{Page, WRITTEN};

@@ -142,7 +142,6 @@ impl Measured for ProcessSwitch {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
     use syscost_sys::or_skip;
 
     use super::*;

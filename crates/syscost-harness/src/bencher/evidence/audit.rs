@@ -271,9 +271,6 @@ const TASKS: &str = "tasks that made system calls";
 const ASKED: &str = "as its study says";
 
 /// The system calls that `body` makes in a forked child, and the arguments of those to be `noted`.
-///
-/// # Errors
-/// The failure of `body` in the child.
 fn audited(
     limit: Duration,
     noted: &[Sysno],

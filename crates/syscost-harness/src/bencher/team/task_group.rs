@@ -35,9 +35,6 @@ impl<T: Copy + Send + 'static> TaskGroup<T> {
     /// Starts a worker on these CPUs, and returns when it is ready: when it has finished `prepare`.
     /// Its `work` continues until the stop is set; a worker that returns earlier, with or
     /// without an error, stops all.
-    ///
-    /// # Errors
-    /// When the task cannot be started, or with the error of `prepare`.
     pub fn add<N: 'static, E: Into<Failure>>(
         &mut self,
         cpus: &[u32],

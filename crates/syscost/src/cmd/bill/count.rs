@@ -28,9 +28,6 @@ const MAX_TASKS: u64 = 4096;
 
 /// Counts a program's runs: each as it is, for its time, and then traced. Then one is counted that nothing
 /// traces, and if it is to be priced, as many are sampled.
-///
-/// # Errors
-/// It cannot be started, fails, or cannot be traced.
 pub(super) fn started(
     arguments: &BillArguments,
     is_priced: bool,
@@ -116,9 +113,6 @@ pub(super) fn started(
 }
 
 /// System calls of one more run, as the kernel counts them where no tracer is.
-///
-/// # Errors
-/// That is not allowed here, or the run ended otherwise than ever.
 fn untraced(command: &Command, interrupted: &AtomicBool) -> Result<u64> {
     let calls = watched(command, interrupted, |program, goes_on| {
         sampling::count_calls(program, goes_on)
@@ -160,9 +154,6 @@ fn is_as_ever(command: &Command, said: &Said) -> bool {
 }
 
 /// Runs it once more, watched by the kernel alone.
-///
-/// # Errors
-/// That is not allowed here, or it ended or printed otherwise than ever.
 fn watched<T>(
     command: &Command,
     interrupted: &AtomicBool,
