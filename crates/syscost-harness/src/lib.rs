@@ -86,7 +86,9 @@ pub mod prelude {
         Bytes, Copies, Cpu, Nanoseconds, Params, TaskCount, TaskRole, Value, size_name,
     };
     pub use syscost_results::{Better, Claim, Evidence, Role, Unit, Verdict};
-    pub use syscost_sys::Unsupported;
-    pub use syscost_sys::partner::Between;
+    pub use syscost_sys::counters::TaskId;
+    pub use syscost_sys::memory::{Memory, Pages};
+    pub use syscost_sys::partner::{Between, Shared};
     pub use syscost_sys::raw::Sysno;
+    pub use syscost_sys::{Unsupported, or_skip};
 }

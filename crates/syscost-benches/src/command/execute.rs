@@ -16,7 +16,7 @@ use syscost_harness::commands::{Command, Output, Said};
 use syscost_harness::prelude::*;
 use syscost_sys::audit::of_programs;
 use syscost_sys::clock::Clock;
-use syscost_sys::counters::{Io, IoReader, TaskId, TaskStat};
+use syscost_sys::counters::{Io, IoReader, TaskStat};
 use syscost_sys::files;
 use syscost_sys::lean::{Lean, Script, ScriptCall};
 use syscost_sys::process::{self, ChildEnd, Owner, proc_of};

@@ -145,7 +145,6 @@ impl FsRead {
 #[cfg(test)]
 mod tests {
     use syscost_harness::directory::DEFAULT;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;

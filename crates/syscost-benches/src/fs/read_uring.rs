@@ -422,7 +422,6 @@ impl Drop for Ring<'_> {
 mod tests {
     use syscost_harness::bencher::Findings;
     use syscost_harness::directory::DEFAULT;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::fs::blocks::Access;

@@ -237,7 +237,6 @@ impl Filled {
 mod tests {
     use super::*;
     use crate::fs::space::tests::on_disk;
-    use syscost_sys::or_skip;
 
     #[test]
     fn an_entry_too_few_is_noticed() {

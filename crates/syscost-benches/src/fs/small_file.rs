@@ -235,7 +235,6 @@ mod tests {
 
     use super::*;
     use crate::fs::space::tests::on_disk;
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_file_cut_short_by_a_limit_is_no_small_file() {

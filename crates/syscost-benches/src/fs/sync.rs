@@ -235,7 +235,6 @@ mod tests {
 
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_write_that_nothing_makes_safe_is_found_out() {

@@ -306,7 +306,6 @@ mod tests {
 
     use super::*;
     use crate::testing::judged;
-    use syscost_sys::or_skip;
 
     #[test]
     fn what_others_move_is_not_confirmed() {

@@ -290,7 +290,6 @@ fn dirtied_pages() -> Result<u64, Unsupported> {
 mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use syscost_sys::or_skip;
 
     #[test]
     fn writes_that_go_to_the_device_are_no_buffered_ones() {

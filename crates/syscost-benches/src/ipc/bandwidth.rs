@@ -23,7 +23,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Shared;
 use syscost_sys::process;
 
 use super::channel::gate::Gate;

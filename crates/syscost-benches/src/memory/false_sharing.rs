@@ -386,8 +386,6 @@ fn steady(share: f64, least: f64, ran: f64) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::counters::TaskId;
-    use syscost_sys::or_skip;
     use syscost_sys::perf::{Uses, Watch};
     use syscost_sys::topology::Relation;
 

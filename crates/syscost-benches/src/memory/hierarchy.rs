@@ -7,7 +7,6 @@ use syscost_harness::Row;
 use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
 use syscost_stats::order::median;
-use syscost_sys::memory::Pages;
 
 use super::{latency, tlb};
 

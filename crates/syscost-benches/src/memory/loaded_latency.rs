@@ -24,7 +24,6 @@ use std::rc::Rc;
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
-use syscost_sys::memory::Memory;
 use syscost_sys::topology::Topology;
 
 use super::chases;

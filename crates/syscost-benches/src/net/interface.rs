@@ -219,7 +219,6 @@ fn judge<'c>(
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::or_skip;
 
     use super::*;
 

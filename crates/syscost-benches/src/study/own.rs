@@ -159,7 +159,6 @@ mod tests {
     use syscost_harness::bencher::Findings;
     use syscost_results::measurement::Cause;
     use syscost_sys::cpu;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;

@@ -318,7 +318,6 @@ impl Drop for Unpinned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn the_flags_of_a_program_are_those_of_its_study() {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Shared;
 
 use super::{Padded, TAKERS, hand_over};
 
@@ -308,7 +307,6 @@ mod tests {
     use super::*;
     use crate::testing::judged;
     use std::convert::Infallible;
-    use syscost_sys::or_skip;
 
     /// Loses every tenth addition, as a lock without mutual exclusion might.
     #[derive(Default)]

@@ -297,7 +297,7 @@ impl Chain for Locks {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::{audit, or_skip};
+    use syscost_sys::audit;
 
     use super::*;
     use crate::testing::{claims, found_by};

@@ -411,7 +411,6 @@ fn see(b: &mut Bencher, memory: Option<&Memory>) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::or_skip;
 
     use super::*;
 

@@ -93,7 +93,6 @@ mod tests {
     use super::*;
     use crate::CATALOGUE;
     use crate::testing::{claims, findings_of_row};
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_spread_reaches_from_the_first_to_the_last() {

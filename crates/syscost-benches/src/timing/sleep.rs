@@ -320,8 +320,6 @@ impl Way {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use syscost_sys::or_skip;
-
     use super::*;
 
     #[test]

@@ -1,7 +1,6 @@
 //! Where tasks may run that are no team.
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
 use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
@@ -14,9 +13,8 @@ pub(crate) fn placement(named: Option<Placement>) -> Proof {
 
 /// Reports how the tasks of these pairs are placed, by the CPUs that the kernel lets them use.
 pub(crate) fn see_placement(b: &mut Bencher, pairs: &[(TaskId, TaskId)]) {
-    let may_use = |(near, far): &(TaskId, TaskId)| {
-        Some([cpu::allowed_to(*near)?, cpu::allowed_to(*far)?])
-    };
+    let may_use =
+        |(near, far): &(TaskId, TaskId)| Some([cpu::allowed_to(*near)?, cpu::allowed_to(*far)?]);
     match pairs.iter().map(may_use).collect::<Option<Vec<_>>>() {
         Some(pairs) => b.observe(&PLACEMENT, seen(&pairs, b.allowed())),
         None => b.unobserved(&PLACEMENT, "/proc does not show which CPUs a task may use"),
@@ -57,7 +55,6 @@ fn relation([near, far]: &[Vec<u32>; 2], allowed: &[u32]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn what_the_kernel_lets_tasks_use_is_their_placement() {

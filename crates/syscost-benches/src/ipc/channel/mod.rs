@@ -17,7 +17,6 @@ use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
 
 pub(super) use mechanism::Operation;
 pub(crate) use mechanism::{Mechanism, Rows};

@@ -245,7 +245,6 @@ pub(super) fn team<'t>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn only_messages_by_two_lines_use_two() {

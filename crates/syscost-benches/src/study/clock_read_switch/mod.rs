@@ -142,7 +142,6 @@ impl Measured for ProcessSwitch {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;
