@@ -32,6 +32,9 @@ pub(crate) fn measured(run: &Run) -> String {
 }
 
 /// Prints what is not as listed; `printed` is where more of it is.
+///
+/// # Errors
+/// If anything is.
 pub(crate) fn ended(complaints: &[String], printed: &Path) -> Result<()> {
     if complaints.is_empty() {
         return Ok(());

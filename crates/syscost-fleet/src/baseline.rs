@@ -83,6 +83,9 @@ pub enum BaselineError {
 
 impl Baseline {
     /// Reads a baseline.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or holds something else.
     pub fn read(path: &Path) -> Result<Self, BaselineError> {
         let mut bytes = Vec::new();
         let file =

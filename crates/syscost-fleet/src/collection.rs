@@ -88,6 +88,9 @@ pub struct Places {
 
 impl Places {
     /// Adds a document, or those of a directory and of its directory `nodes`.
+    ///
+    /// # Errors
+    /// If there is no such file or directory.
     pub fn add(&mut self, path: &Path, source: usize) -> Result<(), ReadError> {
         let failed = |cause| ReadError {
             path: path.to_owned(),

@@ -174,6 +174,9 @@ impl Collection {
 
     /// Makes sure that nobody else decides what is started: the programs, which are those that the collection began with, and the
     /// inventory, which may name commands.
+    ///
+    /// # Errors
+    /// Which of them is not to be trusted, and why.
     pub fn check(&self) -> Result<(), FolderError> {
         for program in &self.request.programs {
             program.check(&trusted(&program.path)?)?;
@@ -246,6 +249,9 @@ pub struct Folder {
 
 impl Folder {
     /// Makes the directory of a new collection, for its owner only.
+    ///
+    /// # Errors
+    /// When it exists or cannot be made.
     pub fn create(path: &Path, collection: Collection) -> Result<Self, FolderError> {
         let path = make(path, ["nodes", "arriving"]).map_err(|error| match error {
             FolderError::Io(_, part, cause)
@@ -374,6 +380,9 @@ pub(crate) fn now() -> String {
 }
 
 /// Reads what was asked and what became of it, without a lock.
+///
+/// # Errors
+/// When the directory holds no collection that this version can read.
 pub(crate) fn read(folder: &Path) -> Result<Collection, FolderError> {
     let path = folder.join(FILE);
     // Opening a pipe would wait.
@@ -396,6 +405,9 @@ pub(crate) fn read(folder: &Path) -> Result<Collection, FolderError> {
 }
 
 /// Writes a value as JSON, whole or not at all.
+///
+/// # Errors
+/// When the file cannot be written.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
     let text =
         serde_json::to_vec_pretty(value).map_err(|error| failed("writing", path)(error.into()))?;

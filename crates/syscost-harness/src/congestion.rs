@@ -12,6 +12,9 @@ pub fn is_name(text: &str) -> bool {
 }
 
 /// Checks whether this machine has it and lets this user choose it.
+///
+/// # Errors
+/// When it does not, or no socket can be opened for the check.
 pub fn try_out(name: &str) -> Result<(), SystemError> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0));
     let listener =

@@ -65,6 +65,9 @@ impl fmt::Display for Endpoint {
 
 impl Endpoint {
     /// Returns its numeric addresses, in the resolver's order.
+    ///
+    /// # Errors
+    /// When there is no such host.
     pub fn look_up(&self) -> io::Result<Vec<SocketAddr>> {
         let found: Vec<SocketAddr> = (self.host.as_str(), self.port)
             .to_socket_addrs()?

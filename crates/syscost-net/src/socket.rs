@@ -33,6 +33,9 @@ impl Tcp {
 
     /// Sets the options on a socket and reads back what the kernel may change silently.
     /// Connections that a listening socket accepts inherit them.
+    ///
+    /// # Errors
+    /// When an option is refused, or the congestion control is another one afterwards.
     pub fn apply(&self, socket: impl AsFd) -> Result<(), SystemError> {
         let socket = socket.as_fd();
         sockopt::set_tcp_nodelay(socket, self.nodelay)
@@ -54,6 +57,9 @@ impl Tcp {
 }
 
 /// Opens a listening socket at exactly this address (an IPv6 one accepts no IPv4 connections).
+///
+/// # Errors
+/// When the address is not one of this machine or is in use, or an option is refused.
 pub fn listen(address: SocketAddr, backlog: u32, tcp: &Tcp) -> Result<TcpListener, SystemError> {
     let socket = bound(address, SocketType::STREAM, |socket| {
         sockopt::set_socket_reuseaddr(socket, true)
@@ -67,6 +73,9 @@ pub fn listen(address: SocketAddr, backlog: u32, tcp: &Tcp) -> Result<TcpListene
 }
 
 /// Opens a UDP socket at exactly this address.
+///
+/// # Errors
+/// When the address is not one of this machine or is in use.
 pub fn datagram(address: SocketAddr) -> Result<UdpSocket, SystemError> {
     bound(address, SocketType::DGRAM, |_| Ok(())).map(UdpSocket::from)
 }
@@ -98,6 +107,9 @@ fn open(address: SocketAddr, kind: SocketType) -> Result<OwnedFd, SystemError> {
 }
 
 /// Connects, with the options set before.
+///
+/// # Errors
+/// When there is no answer within `timeout`, or the connection or an option is refused.
 pub fn connect(
     address: SocketAddr,
     tcp: &Tcp,
@@ -109,6 +121,9 @@ pub fn connect(
 
 /// As [`connect`], from a reserved port if this process may use one and one is free: a server may
 /// take this as a sign that the caller is not an ordinary user.
+///
+/// # Errors
+/// As for [`connect`].
 pub fn connect_reserved(
     address: SocketAddr,
     tcp: &Tcp,
@@ -160,6 +175,9 @@ fn connected(
 }
 
 /// Waits until a socket is ready, at most this long, and returns whether it is.
+///
+/// # Errors
+/// When poll(2) fails.
 pub(crate) fn ready_within(
     socket: impl AsFd,
     events: PollFlags,

@@ -69,6 +69,9 @@ impl TokenError {
 
 impl Token {
     /// Generates a new token from the kernel's random bytes.
+    ///
+    /// # Errors
+    /// When the kernel provides none.
     pub fn generate() -> Result<Token, TokenError> {
         random().map(Token)
     }
@@ -218,6 +221,9 @@ pub struct Nonce([u8; BYTES]);
 
 impl Nonce {
     /// Generates a nonce from the kernel's random bytes.
+    ///
+    /// # Errors
+    /// When the kernel provides none.
     pub fn generate() -> Result<Nonce, TokenError> {
         random().map(Nonce)
     }

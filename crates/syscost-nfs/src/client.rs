@@ -80,6 +80,9 @@ pub struct Client {
 
 impl Client {
     /// Finds the ports of a server: those of the export, or else those that its port mapper knows.
+    ///
+    /// # Errors
+    /// When it has no port mapper, or NFS over TCP is not registered there.
     pub fn locate(export: &Export, server: SocketAddr) -> Result<Export, NfsError> {
         mount::locate(export, server)
     }

@@ -62,6 +62,9 @@ impl Folder {
     }
 
     /// Removes the file and the folder.
+    ///
+    /// # Errors
+    /// When the server is gone or refuses.
     pub fn remove(&self, client: &mut Client) -> Result<(), NfsError> {
         empty(client, &self.name, &self.handle)
     }
@@ -89,6 +92,9 @@ fn empty(client: &mut Client, name: &str, folder: &Handle) -> Result<(), NfsErro
 /// PID namespace. Folders of others are removed once they are a day old by the server's clock. A
 /// folder that contains anything other than our file is left alone. What is not reached within 10 s
 /// is left to the next sweep.
+///
+/// # Errors
+/// When the directory cannot be read.
 pub fn sweep(client: &mut Client) -> Result<usize, NfsError> {
     let (root, begun) = (client.root(), Instant::now());
     let mut removed = 0;

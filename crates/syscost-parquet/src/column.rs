@@ -52,6 +52,9 @@ impl<'l, L> Columns<'l, L> {
     }
 
     /// All of them.
+    ///
+    /// # Errors
+    /// A value that its column cannot hold.
     pub(super) fn table(self) -> Result<Table, ExportError> {
         self.table
     }

@@ -34,6 +34,9 @@ pub struct Tables<W: Write + Send>([TableWriter<W>; 3]);
 
 impl<W: Write + Send> Tables<W> {
     /// Begins tables without a run.
+    ///
+    /// # Errors
+    /// [`TablesError::Parquet`] if nothing can be written.
     pub fn new(to: [W; 3]) -> Result<Self, TablesError> {
         let [runs, measurements, samples] = to;
         Ok(Self([
@@ -44,6 +47,9 @@ impl<W: Write + Send> Tables<W> {
     }
 
     /// Adds a run.
+    ///
+    /// # Errors
+    /// [`TablesError::Export`] if its start is not a valid time, or a number does not fit its column.
     pub fn add(&mut self, run: &Run) -> Result<(), TablesError> {
         let parts = [runs::table(&[run])?, of_rows(&[run])?, samples::table(run)?];
         for (table, part) in self.0.iter_mut().zip(parts) {
@@ -53,6 +59,9 @@ impl<W: Write + Send> Tables<W> {
     }
 
     /// Ends them, and gives back what they were written to.
+    ///
+    /// # Errors
+    /// [`TablesError::Parquet`] if the rest cannot be written.
     pub fn finish(self) -> Result<[W; 3], TablesError> {
         let [runs, measurements, samples] = self.0;
         Ok([runs.finish()?, measurements.finish()?, samples.finish()?])

@@ -49,6 +49,9 @@ const MAX_PIXELS: u64 = 100_000_000;
 const DPI: f32 = 96.0;
 
 /// A chart as PDF, whose text can be searched and copied.
+///
+/// # Errors
+/// When the chart is no SVG that can be converted.
 pub fn pdf(svg: &str) -> Result<Vec<u8>, PictureError> {
     let page = PageOptions { dpi: DPI };
     let pdf = svg2pdf::to_pdf(&tree(svg)?, ConversionOptions::default(), page);

@@ -45,6 +45,9 @@ impl CurrentFile {
     }
 
     /// Writes it anew; whoever reads it sees the old content or the new one.
+    ///
+    /// # Errors
+    /// When the directory cannot be written to.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let part = format!(".syscost-{:016x}.tmp", fastrand::u64(..));
         let part = OsStr::new(&part);

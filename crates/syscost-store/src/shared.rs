@@ -106,6 +106,9 @@ pub enum SharedError {
 
 /// Returns what of a run its user shares, and the file of it. `is_known` tells rows of the shipped
 /// catalogue: what a user's own are called is his business.
+///
+/// # Errors
+/// When the run cannot be a reference.
 pub fn share(run: &Run, is_known: impl Fn(&Measurement) -> bool) -> Result<(Run, Vec<u8>), Unfit> {
     check(run)?;
     let shared = pruned(run, is_known);

@@ -325,6 +325,9 @@ impl Store {
     }
 
     /// Removes the stored run with this id, and its tags.
+    ///
+    /// # Errors
+    /// If its file cannot be removed.
     pub fn remove(&self, id: &str) -> Result<(), StoreError> {
         let path = self.runs().join(format!("{id}.json"));
         match fs::remove_file(&path) {

@@ -66,6 +66,9 @@ impl Store {
     }
 
     /// Gives a tag to the stored run with this id. Several runs may have the same.
+    ///
+    /// # Errors
+    /// As [`Store::check_tag`], or if its file cannot be created.
     pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
         Self::check_tag(tag)?;
         let folder = self.tags_folder().join(run);
@@ -81,6 +84,9 @@ impl Store {
     }
 
     /// Removes the tags of a run that is no longer stored.
+    ///
+    /// # Errors
+    /// If one cannot be removed.
     pub(crate) fn untag_all(&self, run: &str) -> Result<(), StoreError> {
         for tag in self.tags().remove(run).unwrap_or_default() {
             self.untag(run, &tag)?;
@@ -90,6 +96,9 @@ impl Store {
     }
 
     /// Removes a tag from a stored run; returns whether the run had it.
+    ///
+    /// # Errors
+    /// If it is not a valid tag, or its file cannot be removed.
     pub fn untag(&self, run: &str, tag: &str) -> Result<bool, StoreError> {
         check(tag)?;
         // Its folder remains: another process may be about to write a tag there.

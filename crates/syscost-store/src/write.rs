@@ -41,6 +41,9 @@ const PREFIX: &str = ".syscost-";
 const SUFFIX: &str = ".tmp";
 
 /// A file in this folder that is to be persisted under its name when it is whole; locked while its writer lives.
+///
+/// # Errors
+/// If nothing can be written there.
 pub fn fresh(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         // A temporary file is readable by its owner only; this one becomes an ordinary file, readable

@@ -40,6 +40,9 @@ pub fn admit(cpus: &[u32]) -> Result<Vec<u32>, SystemError> {
 }
 
 /// The processors the calling thread may run on, ascending.
+///
+/// # Errors
+/// When the system does not say.
 pub fn allowed() -> Result<Vec<u32>, SystemError> {
     if let Some(pretended) = pretended_cpus() {
         return Ok(pretended);
@@ -55,6 +58,9 @@ pub fn allowed_to(task: TaskId) -> Option<Vec<u32>> {
 
 /// The processors that a process's first thread may use, or where the kernel does not show it, the calling
 /// thread.
+///
+/// # Errors
+/// When it does not show this either.
 pub(crate) fn of_process(pid: u32) -> Result<Vec<u32>, SystemError> {
     let first = TaskId {
         process: pid,

@@ -91,6 +91,9 @@ impl Lean {
     }
 
     /// As [`Lean::start`], with these files as its standard input, output and error, and its children's.
+    ///
+    /// # Errors
+    /// As there.
     pub fn start_with(
         script: &Script,
         cpus: &[u32],

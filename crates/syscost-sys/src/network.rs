@@ -26,6 +26,9 @@ pub struct Carried {
 }
 
 /// What each interface of this task's network namespace has carried.
+///
+/// # Errors
+/// When the kernel does not report it.
 pub fn carried() -> Result<Vec<Carried>, Unsupported> {
     let text = std::fs::read_to_string(COUNTERS)
         .map_err(|error| Unsupported::new(format!("{COUNTERS}: {error}")))?;
@@ -45,6 +48,9 @@ fn interface(line: &str) -> Option<Carried> {
 }
 
 /// The name of the interface that has this address; `None` where none has.
+///
+/// # Errors
+/// When the system does not report it.
 pub fn interface_of(address: IpAddr) -> Result<Option<String>, SystemError> {
     let all = os::interface_addresses()
         .map_err(|cause| SystemError::new("getifaddrs", address.to_string(), cause))?;
@@ -54,6 +60,9 @@ pub fn interface_of(address: IpAddr) -> Result<Option<String>, SystemError> {
 
 /// Makes a raw ICMP socket of this family receive only answers to echo requests: otherwise it
 /// receives what comes for every program, and on loopback its own requests.
+///
+/// # Errors
+/// When the socket is not of that kind.
 pub fn only_echo_replies(socket: &OwnedFd, is_ipv6: bool) -> Result<(), SystemError> {
     os::only_echo_replies(socket.as_fd(), is_ipv6)
         .map_err(|cause| SystemError::new("setsockopt", "ICMP_FILTER", cause))

@@ -34,6 +34,9 @@ impl SyscallCounter {
     }
 
     /// Counts while `op` runs, without what enabling and disabling add themselves.
+    ///
+    /// # Errors
+    /// When the system refuses to enable, disable or read the counter.
     pub fn count(&self, op: impl FnOnce()) -> Result<u64, SystemError> {
         let failed = |what: &'static str| {
             move |cause: io::Error| SystemError::new(what, "of system calls", cause)

@@ -55,6 +55,9 @@ pub fn replaced_functions() -> Vec<Replaced> {
 
 /// Whether the kernel has given this process a vDSO, its own code in user space that answers some
 /// calls.
+///
+/// # Errors
+/// `Unsupported` where it has not.
 pub fn vdso() -> Result<(), Unsupported> {
     match os::vdso() {
         0 => Err(Unsupported::new(

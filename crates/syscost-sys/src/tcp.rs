@@ -78,6 +78,9 @@ fn parse(bytes: &[u8; INFO_BYTES]) -> TcpInfo {
 }
 
 /// The name of a socket's congestion control, e.g. `cubic`.
+///
+/// # Errors
+/// When it is not a TCP socket.
 pub fn congestion(socket: impl AsFd) -> Result<String, SystemError> {
     os::congestion(socket.as_fd())
         .map_err(|cause| SystemError::new("getsockopt", "TCP_CONGESTION", cause))
@@ -99,6 +102,9 @@ pub struct Readable(os::Epoll);
 
 impl Readable {
     /// Prepares to wait for this socket, which must stay open meanwhile.
+    ///
+    /// # Errors
+    /// When no further descriptor can be opened.
     pub fn of(socket: impl AsFd) -> Result<Readable, SystemError> {
         os::Epoll::of(socket.as_fd())
             .map(Readable)

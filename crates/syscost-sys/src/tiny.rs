@@ -68,6 +68,9 @@ impl TinyProgram {
     }
 
     /// The program of this file, an executable that needs no interpreter.
+    ///
+    /// # Errors
+    /// `Unsupported` where the kernel does not permit executable files in memory.
     pub fn holding(image: &[u8]) -> Result<Self, Unsupported> {
         let file = os::program_in_memory(image)
             .map_err(|cause| SystemError::new("memfd_create", "for a program of ours", cause))?;

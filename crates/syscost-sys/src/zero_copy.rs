@@ -96,6 +96,9 @@ unsafe impl Send for FileMemory {}
 
 impl FileMemory {
     /// A file of this many bytes, all zero.
+    ///
+    /// # Errors
+    /// When there is no memory.
     pub fn new(bytes: usize) -> Result<Self, SystemError> {
         let (file, start) = os::file_in_memory(bytes).map_err(|cause| {
             SystemError::new("memfd_create", format!("{bytes} bytes in memory"), cause)
@@ -121,6 +124,9 @@ impl FileMemory {
     }
 
     /// Sends bytes from this offset of the file by sendfile(2): one system call. Returns how many were sent.
+    ///
+    /// # Errors
+    /// As sendfile(2).
     #[inline]
     pub fn send_file(&self, socket: impl AsFd, at: usize, bytes: usize) -> io::Result<usize> {
         os::send_file(socket.as_fd(), self.file.as_fd(), at as u64, bytes)
@@ -128,6 +134,9 @@ impl FileMemory {
 
     /// Moves bytes from this offset of the file into a pipe by splice(2): one system call. Returns
     /// how many were moved.
+    ///
+    /// # Errors
+    /// As splice(2).
     #[inline]
     pub fn splice_into(&self, pipe: impl AsFd, at: usize, bytes: usize) -> io::Result<usize> {
         os::move_pages(self.file.as_fd(), Some(at as u64), pipe.as_fd(), bytes)
@@ -141,6 +150,9 @@ impl Drop for FileMemory {
 }
 
 /// Moves bytes from a pipe to a socket by splice(2): one system call. Returns how many were moved.
+///
+/// # Errors
+/// As splice(2).
 #[inline]
 pub fn splice_from(pipe: impl AsFd, socket: impl AsFd, bytes: usize) -> io::Result<usize> {
     os::move_pages(pipe.as_fd(), None, socket.as_fd(), bytes)

@@ -61,6 +61,9 @@ pub(crate) fn check_ending(path: &Path, endings: &[&str], what: &str) -> Result<
 }
 
 /// Checks that a file can be written, before anything is measured for it.
+///
+/// # Errors
+/// [`Failed::Usage`] when its folder does not exist or cannot be written to.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failed> {
     // A device is written in place; a file is replaced by a new one made beside it.
     let is_device = path.exists() && !path.is_file() && !path.is_dir();

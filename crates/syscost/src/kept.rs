@@ -14,6 +14,9 @@ use crate::terminal::{note, warn};
 use crate::{Failed, references};
 
 /// Returns the run called `name`.
+///
+/// # Errors
+/// When there is no such run, or its document cannot be read.
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = having(name, |_| true);
     let (found, _) = found.map_err(|error| explain_missing(name, error))?;
@@ -91,6 +94,9 @@ pub(crate) fn distinct_from(seen: &mut BTreeSet<String>, run: &Run) -> Result<()
 /// Returns the run and the rows that the arguments `[RUN] [SELECTOR|WORDS]...` of a command mean. If
 /// no run has the name given, and it names or finds rows, these rows of the latest run are meant:
 /// `show syscall`, `plot context switch`.
+///
+/// # Errors
+/// [`Failed::Usage`] when a run is named after the rows.
 pub(crate) fn meant(
     command: &str,
     run: &str,
@@ -153,6 +159,9 @@ fn explain_missing(name: &str, error: StoreError) -> anyhow::Error {
 /// Returns the run called `name`. If that is `latest`, and the latest run was interrupted or lacks
 /// what is asked for, returns the latest run that is complete and has it, and says why on standard
 /// error. `lack` returns what a run lacks.
+///
+/// # Errors
+/// When there is no such run, or its document cannot be read.
 pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<Run> {
     let mut first = None;
     let has = |run: &Run| {

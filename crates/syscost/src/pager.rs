@@ -20,6 +20,9 @@ const USUAL: &str = "less";
 const LESS: &str = "FRX";
 
 /// Prints text, through the pager if standard output is a terminal and there is a pager.
+///
+/// # Errors
+/// When standard output cannot be written.
 pub(crate) fn print(text: &str) -> Result<()> {
     let is_terminal = io::stdout().is_terminal();
     let paged = words(env::var_os("PAGER"))

@@ -111,6 +111,9 @@ pub(crate) struct Named {
 
 impl Named {
     /// Reads the token and looks the name up.
+    ///
+    /// # Errors
+    /// When there is no token or no such host.
     pub(crate) fn find(endpoint: &Endpoint, token_file: &Path) -> Result<Named> {
         let token = Handed::read(token_file)?;
         if let Some(warning) = exposure(token_file) {
@@ -135,6 +138,9 @@ impl Named {
 
     /// The far end as rows are listed for it, before anything has been said to it: a name that means none of
     /// them should not cost it a session, with which `syscost serve --once` ends.
+    ///
+    /// # Errors
+    /// When the name has no address, or the path of the token is not UTF-8.
     pub(crate) fn target(&self) -> Result<PeerTarget> {
         let endpoint = &self.endpoint;
         let first = self.addresses.first();
@@ -144,6 +150,9 @@ impl Named {
 
     /// Connects to the first address that answers, as clients do; if none does, the last error is
     /// reported.
+    ///
+    /// # Errors
+    /// When there is no server that knows the token and speaks this version.
     pub(crate) fn connect(self) -> Result<FarEnd> {
         let name = self.endpoint.to_string();
         let mut refused = anyhow!("{name} has no address");

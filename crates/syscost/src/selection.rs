@@ -231,6 +231,9 @@ pub(crate) fn names_of(run: &Run) -> impl Iterator<Item = &str> {
 }
 
 /// Checks that some row of the selector's ids has its parameters.
+///
+/// # Errors
+/// [`Failed::Usage`] with the existing parameters.
 pub(crate) fn check(selector: &str, here: &Testbed) -> Result<(), Failed> {
     let names: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks(), here)
         .iter()

@@ -57,6 +57,9 @@ pub fn linker(triple: &str) -> [String; 2] {
 }
 
 /// Builds the release as `cargo build --release` does, for this target if one is named, with these environment variables.
+///
+/// # Errors
+/// If it cannot be built; cargo prints why.
 pub fn release(target: Option<&str>, environment: &[(&str, &OsStr)]) -> Result<Release> {
     let of_program = [
         "build",
@@ -90,6 +93,9 @@ pub fn release(target: Option<&str>, environment: &[(&str, &OsStr)]) -> Result<R
 }
 
 /// The programs that cargo has built when called with these arguments and environment variables.
+///
+/// # Errors
+/// If something cannot be built; cargo prints why.
 pub fn built(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Result<Vec<Built>> {
     let messages = messages(arguments, environment)?;
     Ok(messages.iter().filter_map(program).collect())

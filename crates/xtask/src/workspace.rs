@@ -60,6 +60,9 @@ fn files(root: &Path, folders: &[&str], extension: &str) -> Result<Vec<SourceFil
 }
 
 /// Reads a text file.
+///
+/// # Errors
+/// If it cannot be read, or is no UTF-8.
 pub fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }

@@ -71,6 +71,9 @@ pub(super) const WAITED: &str = "waited_ns";
 pub(super) const PEAK: &str = "peak_bytes";
 
 /// Does what precedes a run.
+///
+/// # Errors
+/// A step that failed.
 pub fn prepare(command: &Command) -> Result<(), Failure> {
     if let Some(step) = &command.prepare {
         shell(step).map_err(|why| Failure::Failed(format!("--prepare {step}: {why}")))?;
@@ -89,6 +92,9 @@ pub fn prepare(command: &Command) -> Result<(), Failure> {
 }
 
 /// Has a shell do this, without input.
+///
+/// # Errors
+/// How it ended, with the last line that it said.
 pub fn shell(step: &str) -> Result<(), String> {
     let failed = |cause: io::Error| format!("/bin/sh: {cause}");
     // Not a pipe, whose end a process that it leaves running would keep open.
@@ -261,6 +267,9 @@ impl Started {
     }
 
     /// Takes the end of the command, of this process, and adds what those cost that it started and did not wait for.
+    ///
+    /// # Errors
+    /// Some of them still run.
     fn end(&mut self, pid: u32) -> Result<ChildEnd, Failure> {
         // Then it is this process' child.
         drop(self.lean.take());
@@ -468,6 +477,9 @@ pub(super) fn is_executed_as(command: &Command, line: &[String]) -> bool {
 }
 
 /// The length of a file in memory, and its checksum (CRC-32).
+///
+/// # Errors
+/// It cannot be read.
 pub fn checksum(mut file: File) -> io::Result<(u64, u32)> {
     let bytes = files::end_of(&mut file, u64::MAX)?;
     Ok((bytes.len() as u64, crc32fast::hash(&bytes)))

@@ -54,6 +54,9 @@ pub(super) trait Transfer {
     fn tally(&self) -> Tally;
 
     /// Checks what the last transfer left in memory, if it does: the timed pass does not check each.
+    ///
+    /// # Errors
+    /// When it is not what was to be transferred.
     fn check_last(&self) -> Result<(), Failure> {
         Ok(())
     }

@@ -16,6 +16,9 @@ pub(super) struct ConnectionCpus {
 
 impl ConnectionCpus {
     /// The CPUs of this many connections over this route.
+    ///
+    /// # Errors
+    /// When there are too few CPUs.
     pub(super) fn of(
         route: &Route,
         connections: usize,
@@ -32,6 +35,9 @@ impl ConnectionCpus {
     /// The CPUs of this many connections on this machine, whose two tasks are placed as
     /// `placement` says. Pinned tasks share no CPU with those of other connections. The near task
     /// of the first connection is on `own`.
+    ///
+    /// # Errors
+    /// When there are too few CPUs.
     pub(super) fn here(
         placement: Placement,
         connections: usize,

@@ -41,6 +41,9 @@ fn kinds_of<'f>(
 
 /// The kind of object that a descriptor refers to: `pipe`, `fifo`, `eventfd`, `IPv4 stream socket`,
 /// or `unix stream socket with a path`, if this end or the other was bound to one.
+///
+/// # Errors
+/// Where the kernel does not report it.
 pub(crate) fn kind_of(descriptor: BorrowedFd<'_>) -> Result<String, Unsupported> {
     let failed =
         |call: &'static str| move |cause: Errno| Unsupported::new(format!("{call}: {cause}"));

@@ -13,6 +13,9 @@ pub(crate) fn in_pages(pages: Pages) -> Proof {
 }
 
 /// Claims that all of this memory is resident, and tells in what pages.
+///
+/// # Errors
+/// When the kernel does not report it.
 pub(crate) fn look_at_pages(b: &mut Bencher, memory: &Memory) -> Result<(), Failure> {
     let by_pages = memory.resident_by_pages()?;
     let resident: usize = by_pages.iter().map(|(_, bytes)| bytes).sum();

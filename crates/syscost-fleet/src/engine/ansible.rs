@@ -44,6 +44,9 @@ const LAST_TASK: &str = "fetch the document";
 const REMOVAL: &str = "remove";
 
 /// The hosts of an inventory, or those of a limit, in Ansible's notation, and a line for each whose name could be more than one.
+///
+/// # Errors
+/// When Ansible cannot be asked, or no host is meant.
 pub fn nodes(
     inventory: &Path,
     limit: Option<&str>,
@@ -198,6 +201,9 @@ pub fn shown(request: &Request, id: &str, arriving: &Path) -> Result<String, Eng
 
 /// Measures all nodes that are waiting. `wait` is how long a connection may take. When `stop` is set, the playbook is ended and
 /// another one cleans up, as it does at first what a collector that was killed has left.
+///
+/// # Errors
+/// When Ansible cannot be started, or the directory not be written to.
 pub fn collect(
     folder: &mut Folder,
     wait: Option<Duration>,

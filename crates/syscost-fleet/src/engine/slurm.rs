@@ -45,6 +45,9 @@ pub struct Seen {
 }
 
 /// The partition that is given, or the default one: sinfo lists all nodes, but sbatch submits to that one.
+///
+/// # Errors
+/// When Slurm cannot be asked, or has no default.
 pub fn partition(given: Option<&str>) -> Result<String, EngineError> {
     if let Some(name) = given {
         return Ok(name.to_owned());
@@ -66,6 +69,9 @@ fn default_of(listed: &str) -> Option<&str> {
 }
 
 /// The nodes of a partition, or those of a list in Slurm's notation, such as `n[1-8]`.
+///
+/// # Errors
+/// When Slurm cannot be asked, or no node is meant.
 pub fn nodes(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Node>, EngineError> {
     let seen = seen(partition, list)?;
     let mut nodes = BTreeMap::new();

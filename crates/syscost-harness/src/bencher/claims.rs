@@ -60,6 +60,9 @@ impl Bencher<'_> {
     }
 
     /// Adds what no witness tells.
+    ///
+    /// # Errors
+    /// When a witness did not look.
     pub(super) fn judge_proofs(&mut self) -> Result<(), Failure> {
         for (proof, (key, value)) in self.given.case.with_parameters(&self.proofs) {
             self.findings.evidence.extend(proof.lacking(key, value));
@@ -207,6 +210,9 @@ impl Bencher<'_> {
     }
 
     /// Claims that all of this memory is resident, in pages of the requested size.
+    ///
+    /// # Errors
+    /// When the kernel does not report it.
     pub fn claim_resident(&mut self, memory: &Memory) -> Result<(), Failure> {
         let (resident, bytes) = (memory.resident()?, memory.bytes());
         let what = "resident bytes of the memory";

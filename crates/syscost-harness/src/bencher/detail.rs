@@ -31,6 +31,9 @@ impl Bencher<'_> {
 
     /// Adds a detail: the time of each of the things that this witness counted in an operation. The
     /// divisor is what it saw, and cannot be another one.
+    ///
+    /// # Errors
+    /// It has not been seen.
     pub fn detail_each(&mut self, name: &str, counted: &'static Witness) -> Result<(), Failure> {
         let unseen = || {
             let what = format!("divides by `{}` before it is seen", counted.sentence());

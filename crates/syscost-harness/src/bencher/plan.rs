@@ -297,6 +297,9 @@ impl<'a> Plan<'a> {
 
     /// Announces a task that shares the measuring CPU because the row's name says so: what it runs is no
     /// other program's.
+    ///
+    /// # Errors
+    /// The kernel does not report how long tasks run.
     pub fn accompanied_by(&mut self, task: TaskId) -> Result<(), Unsupported> {
         self.company.push(SchedStat::of(task)?);
         Ok(())

@@ -304,6 +304,9 @@ impl Journal {
     }
 
     /// Appends one finished worker.
+    ///
+    /// # Errors
+    /// When the line cannot be written, e.g. because the disk is full.
     pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
         self.write_line(record)
     }

@@ -24,6 +24,9 @@ use crate::{directory, machine, noise, programs};
 
 impl<'a> Session<'a> {
     /// Prepares a new run of these rows.
+    ///
+    /// # Errors
+    /// When the requested CPUs cannot be used.
     pub fn new(
         rows: Vec<Row>,
         options: &Options,

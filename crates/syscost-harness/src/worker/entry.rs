@@ -25,6 +25,9 @@ use crate::testbed::Testbed;
 use crate::variation;
 
 /// Prints what this program is, for another one that is to use it for measurements.
+///
+/// # Errors
+/// When standard output is closed.
 pub fn print_about(version: &str) -> io::Result<()> {
     serde_json::to_writer(io::stdout().lock(), &About::this(version))?;
     Ok(())

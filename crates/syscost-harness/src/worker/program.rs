@@ -106,6 +106,9 @@ impl About {
 impl Program {
     /// This program, its workers in its own environment. They are started from the running image,
     /// even if its file is replaced meanwhile: an update would mix two versions in one run.
+    ///
+    /// # Errors
+    /// When its own file cannot be found.
     pub fn this() -> io::Result<Self> {
         let binary = match process::sees_itself() {
             true => PathBuf::from(OWN_IMAGE),

@@ -67,6 +67,9 @@ impl Opened {
     }
 
     /// Connects a UDP socket and shows the cookie.
+    ///
+    /// # Errors
+    /// When it does not answer in time.
     pub fn datagram(&self) -> Result<UdpSocket, ClientError> {
         const WHAT: &str = "sending to a service";
         let any = match self.address {

@@ -70,6 +70,9 @@ impl Session {
     }
 
     /// This end's address.
+    ///
+    /// # Errors
+    /// When getsockname(2) fails.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.link.stream.local_addr()
     }
@@ -80,6 +83,9 @@ impl Session {
     }
 
     /// Opens a service.
+    ///
+    /// # Errors
+    /// When the far end refuses it or is gone.
     pub fn open(&mut self, service: &Service) -> Result<Opened, ClientError> {
         const WHAT: &str = "opening a service";
         match self.ask(&Request::Open(service.clone()), WHAT)? {
@@ -90,6 +96,9 @@ impl Session {
 
     /// Reads the progress of the service. Two readings give the rate between them, as counted and timed
     /// by the far end.
+    ///
+    /// # Errors
+    /// When none is open, it has failed, or the far end is gone.
     pub fn reading(&mut self) -> Result<Reading, ClientError> {
         const WHAT: &str = "reading how far a service is";
         match self.ask(&Request::Read(Nothing {}), WHAT)? {
@@ -100,6 +109,9 @@ impl Session {
 
     /// Asks the far end to look at the core of the task that serves; `None` if it cannot, or no client is
     /// served yet.
+    ///
+    /// # Errors
+    /// When the far end is gone or its reply is of another kind.
     pub fn look(&mut self) -> Result<Option<Core>, ClientError> {
         const WHAT: &str = "asking for a look at a core";
         match self.ask(&Request::Look(Nothing {}), WHAT)? {
@@ -124,6 +136,9 @@ impl Session {
     }
 
     /// Waits until the service has ended, and returns its account.
+    ///
+    /// # Errors
+    /// When it has failed, or the far end is gone.
     pub fn account(&mut self) -> Result<Account, ClientError> {
         const WHAT: &str = "ending a service";
         match self.link.hear(MAX_LINE, WHAT)? {
@@ -133,6 +148,9 @@ impl Session {
     }
 
     /// Calls [`Session::end`], then [`Session::account`].
+    ///
+    /// # Errors
+    /// As theirs.
     pub fn finish(&mut self, sent: Option<u64>) -> Result<Account, ClientError> {
         self.end(sent)?;
         self.account()

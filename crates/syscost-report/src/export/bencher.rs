@@ -21,6 +21,9 @@ struct Metric {
 /// `throughput` in operations per second, which Bencher knows, or one named after its unit. The
 /// format cannot express a row without a number, nor that a number is the price in company, so such rows
 /// are left out: a gap in the chart.
+///
+/// # Errors
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
     let benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = Record::all(&[run])
         .filter(|record| !record.flags.contains(&Flag::Disturbed))

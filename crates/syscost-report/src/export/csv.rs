@@ -16,6 +16,9 @@ const BEGINS_A_FORMULA: [char; 12] = [
 /// Numbers are in the row's unit, with all their digits; a missing number is an empty field. A text
 /// that a spreadsheet would take for a formula is prefixed with an apostrophe, and so is one that
 /// begins with an apostrophe: removing one leading apostrophe restores the exact text.
+///
+/// # Errors
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_csv(runs: &[&Run]) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS.iter().map(|(name, _)| name))?;

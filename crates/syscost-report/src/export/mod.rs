@@ -85,6 +85,9 @@ impl From<serde_json::Error> for ExportError {
 }
 
 /// The run's start in microseconds since 1970, UTC.
+///
+/// # Errors
+/// [`ExportError::Started`] if it is no time.
 pub fn started_us(run: &str, started: &str) -> Result<i64, ExportError> {
     started
         .parse::<jiff::Timestamp>()

@@ -156,6 +156,9 @@ fn is_safe(key: &str) -> bool {
 ///
 /// A row without a number has no sample in the number families, but one with its reason in
 /// `syscost_without_number`.
+///
+/// # Errors
+/// [`ExportError::Started`] if a run's start is not a valid time.
 pub fn to_openmetrics(runs: &[&Run]) -> Result<String, ExportError> {
     let runs = runs.iter().map(|run| Exported::new(run));
     let runs = runs.collect::<Result<Vec<_>, ExportError>>()?;

@@ -169,6 +169,9 @@ pub fn parameters(case: &BTreeMap<String, String>) -> String {
 }
 
 /// A [`Record`] on each line, described by docs/export.schema.json.
+///
+/// # Errors
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_jsonl(runs: &[&Run]) -> Result<String, ExportError> {
     let mut lines = String::new();
     for record in Record::all(runs) {

@@ -33,6 +33,9 @@ struct Line {
 /// same procedure gives in a run, `as published` and `undisturbed`; what syscost's `method` gives. A
 /// missing number is an empty field, and `missing` says why; low and high are the ends of what
 /// each is compared by: the middle half of many results, the range of few, the interval of syscost's row.
+///
+/// # Errors
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn csv(studies: &[Repeated], runs: &[&Run]) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS)?;

@@ -19,6 +19,9 @@ const OTHER_FREQUENCY: f64 = 2.0;
 /// Checks what the types cannot express: that shares are shares, names unique, numbers in order;
 /// and that no row contradicts itself: whoever printed its number would print what the document
 /// itself shows to be false.
+///
+/// # Errors
+/// The first field that cannot be, with its row and what does not fit.
 pub(super) fn check(run: &Run) -> Result<(), DocumentError> {
     check_noise(&run.noise)?;
     if !is_time(&run.started) {

@@ -139,6 +139,9 @@ impl From<&Run> for Digest {
 
 /// Reads the digest of a run in a document. What a claim expected and what was observed is not compared again, nor are figures
 /// computed again from samples, as [`read`](super::read) does.
+///
+/// # Errors
+/// As [`read`](super::read), of what is looked at.
 pub fn read_digest(bytes: &[u8]) -> Result<Digest, DocumentError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     check_text(bytes)?;

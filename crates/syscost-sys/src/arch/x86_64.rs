@@ -13,6 +13,9 @@ use crate::clock::Source;
 pub(crate) const COUNTER: Source = Source::Tsc;
 
 /// Whether the processor has `rdtscp` (CPUID 8000_0001h EDX bit 27).
+///
+/// # Errors
+/// `Unsupported` when the bit is clear.
 pub fn rdtscp() -> Result<(), Unsupported> {
     let features = raw_cpuid::CpuId::new().get_extended_processor_and_feature_identifiers();
     if features.is_some_and(|f| f.has_rdtscp()) {

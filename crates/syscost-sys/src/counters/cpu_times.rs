@@ -51,12 +51,18 @@ impl CpuTimes {
 difference! { CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal } }
 
 /// The times of one processor since the machine started.
+///
+/// # Errors
+/// `Unsupported` where there is no /proc/stat, or the processor is not in it (it is offline).
 pub fn cpu_times(cpu: u32) -> Result<CpuTimes, Unsupported> {
     find(&stat()?, cpu)
         .ok_or_else(|| Unsupported::new(format!("{STAT} has no line for cpu {cpu}; is it online?")))
 }
 
 /// As [`cpu_times`], of every processor that is online.
+///
+/// # Errors
+/// `Unsupported` where there is no /proc/stat.
 pub fn cpu_times_of_all() -> Result<BTreeMap<u32, CpuTimes>, Unsupported> {
     Ok(each(&stat()?)
         .filter_map(|(cpu, fields)| Some((cpu, parse(fields)?)))

@@ -22,6 +22,9 @@ impl Interrupts {
     }
 
     /// How many it has served since the machine started.
+    ///
+    /// # Errors
+    /// `Unsupported` where there is no /proc/interrupts, or the processor is not in it.
     pub fn read(self) -> Result<u64, Unsupported> {
         let text =
             fs::read_to_string(PATH).map_err(|cause| SystemError::new("read", PATH, cause))?;

@@ -41,11 +41,17 @@ impl IoReader {
     }
 
     /// Opens the counters of a process; those of children that ended and were waited for are in them.
+    ///
+    /// # Errors
+    /// As [`IoReader::open`], and where /proc does not show it.
     pub fn of_process(pid: u32) -> Result<IoReader, Unsupported> {
         ProcFile::open(format!("{}/io", proc_of(pid)?)).map(IoReader)
     }
 
     /// Reads them now; this read itself is not yet included.
+    ///
+    /// # Errors
+    /// `Unsupported` when the text is not as proc(5) describes.
     pub fn read(&self) -> Result<Io, Unsupported> {
         let mut buffer = [0; 512];
         let text = self.0.read(&mut buffer)?;

@@ -8,6 +8,9 @@ const PATH: &str = "/proc/loadavg";
 
 /// The number of tasks on all processors of the machine that run or are ready to, the calling one
 /// included.
+///
+/// # Errors
+/// `Unsupported` where there is no /proc/loadavg.
 pub fn runnable_tasks() -> Result<u64, Unsupported> {
     let text = fs::read_to_string(PATH).map_err(|cause| SystemError::new("read", PATH, cause))?;
     parse(&text).ok_or_else(|| Unsupported::new(format!("{PATH} has no number of runnable tasks")))

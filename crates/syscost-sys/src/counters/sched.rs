@@ -28,11 +28,18 @@ impl SchedStat {
     }
 
     /// Opens those of any task of this user.
+    ///
+    /// # Errors
+    /// As [`SchedStat::open`], and when there is no such task.
     pub fn of(task: TaskId) -> Result<SchedStat, Unsupported> {
         open_of(task, "schedstat").map(SchedStat)
     }
 
     /// Reads them now.
+    ///
+    /// # Errors
+    /// `Unsupported` when the thread they are of has ended, or the text is not as proc(5)
+    /// describes.
     pub fn read(&self) -> Result<SchedReading, Unsupported> {
         let mut buffer = [0; 96];
         let text = self.0.read(&mut buffer)?;

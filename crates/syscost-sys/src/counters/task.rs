@@ -101,6 +101,9 @@ impl TaskPlace {
 
 impl TaskStat {
     /// Opens the statistics of a task.
+    ///
+    /// # Errors
+    /// `Unsupported` when there is no such task, or it is another user's.
     pub fn of(task: TaskId) -> Result<TaskStat, Unsupported> {
         Ok(TaskStat {
             task,
@@ -112,6 +115,9 @@ impl TaskStat {
     }
 
     /// Reads them now.
+    ///
+    /// # Errors
+    /// `Unsupported` when the task has ended, or the text is not as proc(5) describes.
     pub fn read(&self) -> Result<TaskReading, Unsupported> {
         let mut buffer = [0; 4096];
         let status = self.status.read(&mut buffer)?;
@@ -182,6 +188,9 @@ pub struct FamilyRun {
 
 impl FamilyRun {
     /// Reads it now.
+    ///
+    /// # Errors
+    /// `Unsupported` where a filter refuses to tell that of children.
     pub fn read() -> Result<Self, Unsupported> {
         let others_ns = os::children_run_ns()? + SERVED_NS.get();
         let before_ns = own_run_ns();

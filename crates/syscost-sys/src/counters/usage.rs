@@ -19,11 +19,17 @@ pub struct Usage {
 
 impl Usage {
     /// Counts of the calling thread.
+    ///
+    /// # Errors
+    /// `Unsupported` where a filter refuses the call.
     pub fn thread() -> Result<Usage, Unsupported> {
         os::usage(Whose::Thread)
     }
 
     /// Counts of all children that ended and were waited for, and of their children.
+    ///
+    /// # Errors
+    /// `Unsupported` where a filter refuses the call.
     pub fn children() -> Result<Usage, Unsupported> {
         os::usage(Whose::Children)
     }

@@ -31,6 +31,9 @@ pub(super) fn drop_all() -> Result<(), SystemError> {
 }
 
 /// Checks whether this user could empty the page cache. Nothing is emptied.
+///
+/// # Errors
+/// When the system does not permit it.
 pub fn try_dropping() -> Result<(), SystemError> {
     let failed = |cause| SystemError::new("write", DROP_CACHES, cause);
     if !Path::new(DROP_CACHES).exists() {

@@ -35,6 +35,9 @@ pub struct Moved {
 
 impl Device {
     /// The device that this file is on.
+    ///
+    /// # Errors
+    /// When the file system has none, or spreads files over several.
     pub fn of(file: &File) -> Result<Self, Unsupported> {
         let facts = file
             .metadata()

@@ -78,6 +78,9 @@ impl Filesystem {
 const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// The file system that a folder or file is on.
+///
+/// # Errors
+/// When there is no such folder, or the system does not list its mounts.
 pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
     let failed = |call, on: &Path| {
         let on = on.display().to_string();
@@ -94,6 +97,9 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
 }
 
 /// The file system that an open file or folder is on, whatever its name leads to by now.
+///
+/// # Errors
+/// When the system does not list its mounts.
 pub fn filesystem_of(file: &File) -> Result<Filesystem, SystemError> {
     let failed = |call| move |cause| SystemError::new(call, "an open file", cause);
     let found = mount_of(file)

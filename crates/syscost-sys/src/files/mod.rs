@@ -44,6 +44,9 @@ pub struct Alignment {
 
 /// An empty file in memory, which is gone with its last descriptor; `name` is what /proc calls it. Programs
 /// that are started do not inherit it.
+///
+/// # Errors
+/// When there is no memory, or no descriptor, for it.
 pub fn in_memory(name: &str) -> io::Result<File> {
     Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
 }
@@ -70,6 +73,9 @@ pub fn cachestat(file: &File) -> Result<Cached, Unsupported> {
 }
 
 /// How many pages of a file are in the page cache, by mincore(2) of a mapping that touches none.
+///
+/// # Errors
+/// When the file cannot be mapped.
 pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
     os::resident_pages(file).map_err(|cause| SystemError::new("mincore", "the file", cause))
 }
@@ -156,6 +162,9 @@ pub fn direct_alignment(file: &File) -> Result<Option<Alignment>, Unsupported> {
 }
 
 /// Whether a file is open with O_DIRECT, by F_GETFL.
+///
+/// # Errors
+/// When the kernel does not say.
 pub fn is_direct(file: &File) -> Result<bool, SystemError> {
     os::is_direct(file).map_err(|cause| SystemError::new("fcntl F_GETFL", "the file", cause))
 }

@@ -53,6 +53,9 @@ difference! {
 
 impl NfsMount {
     /// The NFS mount at this place.
+    ///
+    /// # Errors
+    /// When no NFS file system is mounted there, or the kernel does not report it.
     pub fn at(mount_point: &Path) -> Result<Self, Unsupported> {
         let text = fs::read_to_string(MOUNTSTATS)
             .map_err(|cause| Unsupported::new(format!("reading {MOUNTSTATS}: {cause}")))?;

@@ -106,6 +106,9 @@ impl OperandType {
 /// Where the chain of a latency kernel cannot consist of the operation alone, [`Kernel::instructions`] says
 /// what else the chain contains: remainders and square roots have one addition or exclusive or,
 /// integer quotients a register move that most cores eliminate by renaming.
+///
+/// # Errors
+/// The processor has no such instruction.
 pub fn arithmetic(
     operation: Operation,
     kind: OperandType,

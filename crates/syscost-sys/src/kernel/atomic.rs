@@ -39,6 +39,9 @@ impl Atomic {
 const FOUND: u64 = 3;
 
 /// Returns the kernel of an atomic operation.
+///
+/// # Errors
+/// The processor has no such operation.
 pub fn atomic(atomic: Atomic) -> Result<Kernel, Unsupported> {
     let code = machine::atomic::atomic(atomic)?;
     let per_iteration = match atomic {

@@ -92,6 +92,9 @@ impl Fetch {
     }
 
     /// What one iteration executes, decoded from the bytes that are run.
+    ///
+    /// # Errors
+    /// When the code contains an instruction that is not expected there.
     pub fn iteration(&self) -> Result<Iteration, Unsupported> {
         self.code.iteration()
     }

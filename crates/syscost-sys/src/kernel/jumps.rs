@@ -49,6 +49,9 @@ impl Jumps {
     }
 
     /// What one iteration executes, decoded from the bytes that are run.
+    ///
+    /// # Errors
+    /// When the code contains an instruction that is not expected there.
     pub fn iteration(&self) -> Result<Iteration, Unsupported> {
         self.code.iteration()
     }

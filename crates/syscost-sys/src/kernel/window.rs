@@ -173,6 +173,9 @@ impl Window {
     }
 
     /// What one iteration executes, decoded from the bytes that are run.
+    ///
+    /// # Errors
+    /// When the code contains an instruction that is not expected there.
     pub fn iteration(&self) -> Result<Iteration, Unsupported> {
         self.code.iteration()
     }

@@ -142,6 +142,9 @@ impl Memory {
 
     /// Sets whether processes that are forked from now on get a copy of it. Without one a fork is
     /// faster, the more so the larger the memory; such a child must neither touch nor drop it.
+    ///
+    /// # Errors
+    /// `Unsupported` where the kernel does not have this advice.
     pub fn copy_to_children(&self, copied: bool) -> Result<(), Unsupported> {
         os::advise_copying(self.start, self.bytes, copied)
             .map_err(|cause| Unsupported::new(format!("madvise for forks: {cause}")))
@@ -154,6 +157,9 @@ impl Memory {
     }
 
     /// How much of it is resident, and how much of that in pages as requested.
+    ///
+    /// # Errors
+    /// `Unsupported` where /proc/self/smaps cannot be read.
     pub fn resident(&self) -> Result<Resident, Unsupported> {
         smaps::resident(
             self.start.addr()..self.start.addr() + self.bytes,
@@ -204,6 +210,9 @@ impl Drop for Memory {
 /// Checks whether this much memory may be taken: no more than half of what is available, so that
 /// other programs are not pushed out. Up to 2 MiB is always permitted; check the sum before taking
 /// many such pieces.
+///
+/// # Errors
+/// `Unsupported` with both numbers if not.
 pub fn enough_for(bytes: usize) -> Result<(), Unsupported> {
     if bytes <= UNASKED {
         return Ok(());

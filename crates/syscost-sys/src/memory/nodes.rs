@@ -53,6 +53,9 @@ impl Memory {
 
     /// How many of its pages, evenly spread, were checked for their node, and how many of these are
     /// on this one.
+    ///
+    /// # Errors
+    /// `Unsupported` when the kernel does not report it.
     pub fn pages_on(&self, node: u32) -> Result<(usize, usize), Unsupported> {
         let page = self.pages.bytes()?;
         let pages = self.bytes / page;

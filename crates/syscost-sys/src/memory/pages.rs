@@ -53,6 +53,9 @@ impl Pages {
     }
 
     /// The size of one page, in bytes.
+    ///
+    /// # Errors
+    /// `Unsupported` where the kernel has no such pages.
     pub fn bytes(self) -> Result<usize, Unsupported> {
         match self {
             Pages::Small => Ok(os::page_size()),

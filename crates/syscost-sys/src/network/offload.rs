@@ -25,6 +25,9 @@ pub struct Offloads {
 impl Offloads {
     /// The settings of an interface of this task's network namespace, by SIOCETHTOOL, which needs no
     /// privilege.
+    ///
+    /// # Errors
+    /// When there is no such interface, or its kernel does not report them.
     pub fn of(interface: &str) -> Result<Offloads, SystemError> {
         os::offloads(interface)
             .map_err(|cause| SystemError::new("ioctl SIOCETHTOOL", interface, cause))

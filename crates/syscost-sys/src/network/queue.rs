@@ -17,6 +17,9 @@ pub struct Queue {
 impl Queue {
     /// The queue of an interface of this task's network namespace, by RTM_GETQDISC, which needs no
     /// privilege. `None` where it has none.
+    ///
+    /// # Errors
+    /// When there is no such interface, or the kernel does not report it.
     pub fn of(interface: &str) -> Result<Option<Queue>, SystemError> {
         let failed = |cause| SystemError::new("RTM_GETQDISC", interface, cause);
         let index = os::interface_index(interface).map_err(failed)?;

@@ -28,6 +28,9 @@ impl<T: Sync + Send + 'static> Shared<T> {
     ///
     /// The value must mean the same in every process: atomics and arrays of them, no pointers
     /// (those to memory shared before the fork are the same there, too).
+    ///
+    /// # Errors
+    /// When there is no memory.
     pub fn new(value: T) -> Result<Self, SystemError> {
         let bytes = size_of::<T>().max(1);
         let memory = os::share(bytes)

@@ -206,6 +206,9 @@ pub fn timer_slack() -> Result<u64, SystemError> {
 /// Whether this process runs with address randomisation off (personality ADDR_NO_RANDOMIZE, as
 /// `setarch -R` and debuggers set it). The machine's own switch is
 /// /proc/sys/kernel/randomize_va_space.
+///
+/// # Errors
+/// `Unsupported` where a filter refuses the call.
 pub fn personality_aslr_disabled() -> Result<bool, Unsupported> {
     os::aslr_disabled()
 }

@@ -43,6 +43,9 @@ impl fmt::Display for Class {
 }
 
 /// The class of the calling thread.
+///
+/// # Errors
+/// When the system does not report it.
 pub fn class() -> Result<Class, SystemError> {
     os::class().map_err(|cause| SystemError::new("sched_getscheduler", "of this thread", cause))
 }
@@ -63,6 +66,9 @@ impl fmt::Display for Scheduling {
 }
 
 /// How the scheduler treats the calling thread.
+///
+/// # Errors
+/// When the system does not report it.
 pub fn scheduling() -> Result<Scheduling, SystemError> {
     let error = |cause| SystemError::new("getpriority", "of this thread", cause);
     Ok(Scheduling {

@@ -35,6 +35,9 @@ pub fn seccomp_mode() -> Result<Seccomp, Unsupported> {
 
 /// Whether a debugger or tracer follows this process, which stops it at every signal or system
 /// call.
+///
+/// # Errors
+/// `Unsupported` where /proc/self/status does not say.
 pub fn is_traced() -> Result<bool, Unsupported> {
     field(&read()?, "TracerPid")
         .map(|pid| pid != "0")
@@ -98,6 +101,9 @@ pub fn has_no_huge_pages() -> bool {
 }
 
 /// Memory of this process that is resident, in bytes.
+///
+/// # Errors
+/// `Unsupported` where /proc/self/status does not say.
 pub fn resident_bytes() -> Result<u64, Unsupported> {
     bytes(&read()?, "VmRSS")
 }

@@ -41,6 +41,9 @@ pub struct Observer {
 
 /// The nearest process above this one that holds performance counters, as `perf` does for what it
 /// starts; `None` also where /proc does not show its open files.
+///
+/// # Errors
+/// `Unsupported` where /proc does not show this process.
 pub fn observer() -> Result<Option<Observer>, Unsupported> {
     proc_of(std::process::id())?;
     Ok(os::parent_id().and_then(observer_from))

@@ -93,6 +93,9 @@ impl Folder {
     }
 
     /// Creates a file, open for reading and writing, which only this user may use.
+    ///
+    /// # Errors
+    /// When the name is taken, or nothing can be written there.
     pub fn create(&self, name: &str) -> Result<File, SystemError> {
         let made = plain(name).and_then(|name| os::create_at(&self.held, name));
         made.map_err(|cause| self.failed("create", name, cause))

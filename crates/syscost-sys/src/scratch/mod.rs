@@ -87,6 +87,9 @@ pub struct Semaphores {
 }
 
 /// An unused path in this user's folder; its name ends in `.extension`.
+///
+/// # Errors
+/// When the folder cannot be created, or nothing can be written there.
 pub fn file(extension: &str) -> Result<File, SystemError> {
     let (record, path) = Record::named(|name| {
         let path = folder()?.join(format!("{name}.{extension}"));
@@ -117,12 +120,18 @@ pub fn posix_queue() -> Result<PosixQueue, SystemError> {
 }
 
 /// A new SysV message queue.
+///
+/// # Errors
+/// When it cannot be recorded, or the system has no more of them.
 pub fn message_queue() -> Result<MessageQueue, SystemError> {
     let (record, id) = keyed("msgget", Thing::MessageQueue, os::make_message_queue)?;
     Ok(MessageQueue { record, id })
 }
 
 /// A new set of this many SysV semaphores.
+///
+/// # Errors
+/// When it cannot be recorded, or the system has no more of them.
 pub fn semaphores(count: u16) -> Result<Semaphores, SystemError> {
     let make = |key| os::make_semaphores(key, count);
     let (record, id) = keyed("semget", Thing::Semaphores, make)?;

@@ -80,6 +80,9 @@ pub struct StudyReportArguments {
 
 impl StudyReportArguments {
     /// Returns the requested format, or the one that the output file's extension means.
+    ///
+    /// # Errors
+    /// When the extension means another format.
     pub fn form(&self) -> Result<StudyFormat, Failed> {
         let by_ending = [
             ("txt", StudyFormat::Table),

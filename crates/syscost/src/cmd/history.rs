@@ -178,6 +178,9 @@ fn follow(
 }
 
 /// Returns what these names mean, and the history of its rows.
+///
+/// # Errors
+/// When one of them means no row that was kept.
 fn meant(
     index: &Index,
     names: &[String],

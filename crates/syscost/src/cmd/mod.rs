@@ -37,6 +37,9 @@ use syscost_results::Run;
 use crate::progress::Progress;
 
 /// Measures these rows to the end, or until the user interrupts it.
+///
+/// # Errors
+/// The session cannot begin.
 fn measured(
     rows: Vec<Row>,
     options: &Options,

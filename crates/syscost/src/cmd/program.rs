@@ -16,6 +16,9 @@ use crate::{Failed, selection};
 pub(super) const MAX_NAME: usize = 60;
 
 /// A command that these words start, with the environment of this process.
+///
+/// # Errors
+/// There is no such program.
 pub(super) fn started(name: String, words: Vec<String>, time_limit: Duration) -> Result<Command> {
     let owner = owner_variable();
     let variables = std::env::vars_os()

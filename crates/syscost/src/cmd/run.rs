@@ -341,6 +341,9 @@ fn save(
 }
 
 /// Keeps a run, and says where.
+///
+/// # Errors
+/// It cannot be kept.
 pub(super) fn keep_and_say(store: &Store, run: &Run, tag: Option<&str>) -> Result<()> {
     let path = keep(store, run, &serde_json::to_vec_pretty(run)?, tag)?;
     note!("saved to {}", path.display());

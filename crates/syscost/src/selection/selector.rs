@@ -65,6 +65,9 @@ impl Selector {
 
 impl Parts {
     /// Parses `id{key=value,...}`; `None` for a name without parameters.
+    ///
+    /// # Errors
+    /// [`Failed::Usage`] when one of them is not a valid pattern.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, Failed> {
         let Some(case) = row_name::case(text) else {
             return Ok(None);

@@ -76,6 +76,9 @@ impl Plan<'_> {
     /// Counts, in the evidence pass, the system calls that are expected of operations that are
     /// [`Observed`](crate::bencher::Observed): theirs, not those of an observation. `body(n)` sets
     /// up, makes `n` of them and ends, in a forked child; the calls of `body(0)` are subtracted.
+    ///
+    /// # Errors
+    /// The error of the child.
     pub fn audit_apart(
         &mut self,
         operations: u64,
@@ -271,6 +274,9 @@ const TASKS: &str = "tasks that made system calls";
 const ASKED: &str = "as its study says";
 
 /// The system calls that `body` makes in a forked child, and the arguments of those to be `noted`.
+///
+/// # Errors
+/// The failure of `body` in the child.
 fn audited(
     limit: Duration,
     noted: &[Sysno],

@@ -96,6 +96,9 @@ impl<'t, R: 't> Team<'t, R> {
 
     /// Makes batches of these numbers of iterations and ends the team, without a measurement;
     /// returns its result.
+    ///
+    /// # Errors
+    /// The error, in the partners' words if it was theirs.
     pub fn perform(self, batches: impl IntoIterator<Item = u64>) -> Result<R, Failure> {
         let back = Slot::empty();
         let mut team = self.handing_to(&back);

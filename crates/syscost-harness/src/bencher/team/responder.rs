@@ -29,6 +29,9 @@ impl<T: Copy + Send + 'static> Responder<T> {
     /// - `wake_waiters` is called if it fails. It wakes the measuring task, which may be waiting
     ///   for an answer. Where the kernel does so, as for the two ends of a pipe, it may be `|_|
     ///   {}`.
+    ///
+    /// # Errors
+    /// When the task cannot be started, or with the error of `prepare`.
     pub fn start<N: 'static, E: Into<Failure>>(
         between: Between,
         cpus: &[u32],

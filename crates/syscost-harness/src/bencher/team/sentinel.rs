@@ -45,6 +45,9 @@ pub(in crate::bencher) struct Sentinel {
 
 impl Sentinel {
     /// A sentinel on this CPU; `None` where nothing is known of its core.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
     pub(in crate::bencher) fn start(
         clock: Clock,
         cpu: u32,

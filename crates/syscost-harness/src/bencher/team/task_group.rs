@@ -23,6 +23,9 @@ pub struct TaskGroup<T = ()> {
 
 impl<T: Copy + Send + 'static> TaskGroup<T> {
     /// A task group without workers, which will be threads or processes.
+    ///
+    /// # Errors
+    /// When no memory can be shared.
     pub fn new(between: Between) -> Result<Self, Failure> {
         Ok(Self {
             between,
@@ -35,6 +38,9 @@ impl<T: Copy + Send + 'static> TaskGroup<T> {
     /// Starts a worker on these CPUs, and returns when it is ready: when it has finished `prepare`.
     /// Its `work` continues until the stop is set; a worker that returns earlier, with or
     /// without an error, stops all.
+    ///
+    /// # Errors
+    /// When the task cannot be started, or with the error of `prepare`.
     pub fn add<N: 'static, E: Into<Failure>>(
         &mut self,
         cpus: &[u32],

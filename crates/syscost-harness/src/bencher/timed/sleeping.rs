@@ -22,6 +22,9 @@ const MAX_OPERATIONS: f64 = 1e5;
 impl Plan<'_> {
     /// Runs an operation that sleeps, untimed, until its CPU is used to it. All samples are then
     /// taken without waiting for an undisturbed core in between. Nothing of it is counted.
+    ///
+    /// # Errors
+    /// The operation's error.
     pub fn warm_up(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
         self.is_uninterrupted = true;
         if !self.is_timed() {

@@ -13,6 +13,9 @@ pub(super) enum Engine {
 }
 
 /// Checks whether this processor supports the stream.
+///
+/// # Errors
+/// `Unsupported` when it lacks these instructions, or the stream has not been written for it.
 pub fn supports(stream: Stream, simd: Simd) -> Result<(), Unsupported> {
     engine(stream, simd).map(drop)
 }

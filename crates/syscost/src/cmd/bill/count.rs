@@ -28,6 +28,9 @@ const MAX_TASKS: u64 = 4096;
 
 /// Counts a program's runs: each as it is, for its time, and then traced. Then one is counted that nothing
 /// traces, and if it is to be priced, as many are sampled.
+///
+/// # Errors
+/// It cannot be started, fails, or cannot be traced.
 pub(super) fn started(
     arguments: &BillArguments,
     is_priced: bool,
@@ -113,6 +116,9 @@ pub(super) fn started(
 }
 
 /// System calls of one more run, as the kernel counts them where no tracer is.
+///
+/// # Errors
+/// That is not allowed here, or the run ended otherwise than ever.
 fn untraced(command: &Command, interrupted: &AtomicBool) -> Result<u64> {
     let calls = watched(command, interrupted, |program, goes_on| {
         sampling::count_calls(program, goes_on)
@@ -154,6 +160,9 @@ fn is_as_ever(command: &Command, said: &Said) -> bool {
 }
 
 /// Runs it once more, watched by the kernel alone.
+///
+/// # Errors
+/// That is not allowed here, or it ended or printed otherwise than ever.
 fn watched<T>(
     command: &Command,
     interrupted: &AtomicBool,
@@ -179,6 +188,9 @@ fn watched<T>(
 }
 
 /// Where the CPU time of this number of runs goes.
+///
+/// # Errors
+/// Samples are not allowed here.
 fn sampled(command: &Command, runs: u32, interrupted: &AtomicBool) -> Result<Sampled> {
     let symbols = Arc::new(Symbols::of_kernel()?);
     let run = |_| {
@@ -355,6 +367,9 @@ fn judge(bill: &mut Bill, tallies: &[Tally]) {
 }
 
 /// Counts what a running process does for so long, or until it ends, or Ctrl-C.
+///
+/// # Errors
+/// It does not exist, or cannot be traced.
 pub(super) fn attached(pid: u32, time: Duration, interrupted: &AtomicBool) -> Result<Bill> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline"));
     let line = line.map_err(|cause| Failed::Usage(format!("process {pid}: {cause}")))?;

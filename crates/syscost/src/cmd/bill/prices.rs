@@ -54,6 +54,9 @@ pub(super) fn rows(bill: &Bill) -> Vec<Row> {
 }
 
 /// Measures these rows.
+///
+/// # Errors
+/// The session cannot begin.
 pub(super) fn measured(
     rows: Vec<Row>,
     arguments: &BillArguments,

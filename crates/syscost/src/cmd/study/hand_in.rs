@@ -175,6 +175,9 @@ pub(super) fn is_folder(path: &Path) -> bool {
 }
 
 /// Makes a folder to hand in, before anything is measured for it.
+///
+/// # Errors
+/// [`Failed::Usage`] when it cannot be made or written to.
 pub(super) fn make(folder: &Path) -> Result<(), Failed> {
     for part in [folder, &folder.join(FIGURES), &folder.join(DATA)] {
         fs::create_dir_all(part).map_err(|cause| {

@@ -11,6 +11,9 @@ use super::{Link, Shape, Side};
 const VARIABLE: &str = "SYSCOST_LINK";
 
 /// The shape that this text describes.
+///
+/// # Errors
+/// The part that is not a valid setting.
 fn parse(text: &str) -> Result<Shape, String> {
     let mut shape = Shape::PLAIN;
     for part in text.split_whitespace() {

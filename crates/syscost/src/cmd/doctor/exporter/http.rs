@@ -12,6 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MAX_REQUEST: usize = 4096;
 
 /// Answers one request with the metrics.
+///
+/// # Errors
+/// When the client is too slow, or has gone.
 pub(super) fn answer(client: &mut TcpStream, metrics: &str) -> io::Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let request = request(client, deadline)?;
