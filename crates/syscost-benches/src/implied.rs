@@ -6,7 +6,6 @@
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_stats::order::median;
 
 /// The ranges of a share: inside the first it confirms, outside the second it refutes.
@@ -136,7 +135,6 @@ fn judge(share: f64, shares: Shares) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
 
     use super::*;
     use crate::testing::findings_by;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 
 /// Whether it is either of these rows.
 pub(crate) fn takes<A, B>(of: &A, over: &B, row: &Row) -> bool

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use syscost_harness::Entry;
-use syscost_harness::bencher::{Effort, Findings, Pass, Situation};
+use syscost_harness::bencher::{Effort, Findings, Situation};
 use syscost_harness::clock::ClockCost;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
 /// Where this program is, which is on a disk; the folder for temporary files may be in memory.

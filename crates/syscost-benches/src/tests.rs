@@ -15,10 +15,6 @@ fn all() -> impl Iterator<Item = &'static Entry> {
     CATALOGUE.all()
 }
 
-fn source_folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))
-}
-
 #[test]
 fn names_are_unique() {
     let rows = Catalogue::rows(all(), &Testbed::plain());
@@ -66,7 +62,8 @@ fn folder_of(benchmark: &'static Entry) -> &'static str {
 
 /// The ids of the benchmarks whose files are in the directory `folder`.
 fn benchmarks_in(folder: &str) -> Vec<String> {
-    let path = source_folder().join(folder.replace('.', "/"));
+    let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
+    let path = sources.join(folder.replace('.', "/"));
     let entries = fs::read_dir(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let names = entries
         .flatten()

@@ -328,18 +328,12 @@ impl Folder {
     }
 
     /// Writes `fleet.json`.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn save(&self) -> Result<(), FolderError> {
         write_json(&self.path.join(FILE), &self.collection)
     }
 
     /// Keeps a document that has arrived, if it is one of this node; `false` if none has arrived. One that is not is removed, and
     /// the node has failed.
-    ///
-    /// # Errors
-    /// When files cannot be moved.
     pub fn accept(&mut self, name: &NodeName) -> Result<bool, FolderError> {
         let arrived = self.arriving(name);
         if arrived.symlink_metadata().is_err() {

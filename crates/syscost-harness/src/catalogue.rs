@@ -92,9 +92,6 @@ impl Catalogue {
 
     /// Adds a program's own benchmarks, which are then measured where nothing is named, by every profile.
     /// Groups follow from their ids.
-    ///
-    /// # Errors
-    /// What is wrong with an id.
     pub fn add(&self, own: Vec<Entry>) -> Result<(), NotAdded> {
         let mut groups: Vec<(&'static str, Vec<Entry>)> = Vec::new();
         for mut entry in own {

@@ -59,9 +59,6 @@ impl Source<'_> {
 }
 
 /// The medians of the rows of the benchmark `id` by the size that each has, from small to large.
-///
-/// # Errors
-/// As [`Source::row`].
 pub fn points<R: Params>(
     id: &str,
     sources: &[Source<'_>],
@@ -108,9 +105,6 @@ pub trait Computed: Params {
     }
 
     /// Whether this machine can do it, found out without measuring.
-    ///
-    /// # Errors
-    /// Why it cannot.
     fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         Ok(())
     }
@@ -121,9 +115,6 @@ pub trait Computed: Params {
     }
 
     /// Computes it from its sources.
-    ///
-    /// # Errors
-    /// Why there is no number.
     fn compute(&self, _: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         Err(Failure::Broken("has nothing to compute".into()))
     }

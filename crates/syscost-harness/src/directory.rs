@@ -69,9 +69,6 @@ impl Directory {
     }
 
     /// Its path without links, after creating it if it is the default directory and does not exist yet.
-    ///
-    /// # Errors
-    /// When it cannot be created.
     pub fn made(&self) -> Result<PathBuf, Failure> {
         if self.label != DEFAULT {
             return Ok(self.path.clone());
@@ -103,9 +100,6 @@ pub(crate) fn described(
 
 /// The facts of a directory's storage. Creates a folder in it, which is removed again, after
 /// removing those of runs that were killed.
-///
-/// # Errors
-/// When nothing can be written there.
 pub fn facts_of(directory: &Directory) -> Result<results::Directory, Failure> {
     let path = directory.made()?;
     scratch::sweep_in(&path);

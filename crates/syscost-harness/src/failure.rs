@@ -49,9 +49,6 @@ impl Failure {
 /// Makes a [`Failure`] of an error that does not say what was tried.
 pub trait Tried<T> {
     /// The result; its error becomes the failure of what was `tried`.
-    ///
-    /// # Errors
-    /// What was tried, and the cause.
     fn tried(self, tried: &str) -> Result<T, Failure>;
 }
 

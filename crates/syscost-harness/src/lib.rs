@@ -62,8 +62,8 @@ pub mod prelude {
     pub use crate::arguments::{Argument, ArgumentValue, CALLED_FROM, Code};
     pub use crate::bencher::{
         Baseline, Bencher, Copied, Counted, Driver, EventShare, Execution, Executions, Kernel,
-        Laps, Loop, Marked, Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder, Served,
-        Single, Stop, TaskGroup, Team, Together, clocked,
+        Laps, Loop, Marked, Observed, OnceTimer, Outcome, Over, Pass, Plan, Published, Ran,
+        Responder, Served, Single, Stop, TaskGroup, Team, Together, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity};
     pub use crate::case::Case;
@@ -85,7 +85,10 @@ pub mod prelude {
     pub use syscost_params::{
         Bytes, Copies, Cpu, Nanoseconds, Params, TaskCount, TaskRole, Value, size_name,
     };
-    pub use syscost_results::{Better, Claim, Role, Unit};
-    pub use syscost_sys::Unsupported;
+    pub use syscost_results::{Better, Claim, Evidence, Role, Unit, Verdict};
+    pub use syscost_sys::counters::TaskId;
+    pub use syscost_sys::memory::{Memory, Pages};
+    pub use syscost_sys::partner::{Between, Shared};
     pub use syscost_sys::raw::Sysno;
+    pub use syscost_sys::{Unsupported, or_skip};
 }

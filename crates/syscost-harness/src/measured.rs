@@ -24,9 +24,6 @@ pub trait Measured<By = ()>: Params {
     fn rows(here: &Testbed) -> Vec<Case<Self>>;
 
     /// Sets up, measures by the [`Plan`], tears down by `Drop`.
-    ///
-    /// # Errors
-    /// Why there is no number.
     fn measure(self, plan: Plan) -> Result<Outcome, Failure>;
 
     /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
@@ -43,9 +40,6 @@ pub trait Measured<By = ()>: Params {
     }
 
     /// Whether this machine can do it, found out without measuring.
-    ///
-    /// # Errors
-    /// Why it cannot.
     fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         Ok(())
     }

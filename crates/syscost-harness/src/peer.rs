@@ -30,9 +30,6 @@ pub struct PeerAccess {
 
 impl PeerTarget {
     /// Reads the token.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn open(&self) -> Result<PeerAccess, Unsupported> {
         let token = Token::read(&self.token_file);
         Ok(PeerAccess {

@@ -87,9 +87,6 @@ impl Targets {
     }
 
     /// The directory that rows call by this label.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn directory(&self, label: &str) -> Result<&Directory, Failure> {
         let mut directories = self.directories.iter();
         directories.find(|one| one.label == label).ok_or_else(|| {

@@ -88,9 +88,6 @@ impl Client {
     }
 
     /// Connects to the server of a located export, and gets the handle of the exported directory.
-    ///
-    /// # Errors
-    /// Those of [`NfsError`].
     pub fn mount(export: &Export) -> Result<Client, NfsError> {
         let unlocated = SocketAddr::from(([0, 0, 0, 0], NFS_PORT));
         let (server, mount_server) = export.addresses().ok_or_else(|| {
@@ -129,9 +126,6 @@ impl Client {
     }
 
     /// Calls the procedure that does nothing.
-    ///
-    /// # Errors
-    /// Those of [`NfsError`], as for every call here.
     #[inline]
     pub fn null(&mut self) -> Result<(), NfsError> {
         let result = at_once(self.nfs.null());
@@ -139,9 +133,6 @@ impl Client {
     }
 
     /// Gets the attributes of a file or directory.
-    ///
-    /// # Errors
-    /// As above.
     #[inline]
     pub fn getattr(&mut self, object: &Handle) -> Result<Attributes, NfsError> {
         let arguments = GETATTR3args {
@@ -153,9 +144,6 @@ impl Client {
     }
 
     /// Looks up a name in a directory.
-    ///
-    /// # Errors
-    /// As above.
     #[inline]
     pub fn lookup(&mut self, directory: &Handle, name: &str) -> Result<Handle, NfsError> {
         let arguments = LOOKUP3args {
@@ -166,9 +154,6 @@ impl Client {
     }
 
     /// Reads up to this many bytes of a file.
-    ///
-    /// # Errors
-    /// As above.
     #[inline]
     pub fn read(&mut self, file: &Handle, offset: u64, bytes: u32) -> Result<Slice, NfsError> {
         let arguments = READ3args {
@@ -189,9 +174,6 @@ impl Client {
     }
 
     /// Gets the maximum sizes of calls.
-    ///
-    /// # Errors
-    /// As above.
     pub fn limits(&mut self) -> Result<TransferLimits, NfsError> {
         let arguments = FSINFO3args {
             fsroot: self.root(),
@@ -205,9 +187,6 @@ impl Client {
     }
 
     /// Makes a directory that only its owner can access.
-    ///
-    /// # Errors
-    /// As above; when the name is taken.
     pub fn make_directory(&mut self, parent: &Handle, name: &str) -> Result<Handle, NfsError> {
         let arguments = MKDIR3args {
             where_: place(parent, name),
@@ -224,9 +203,6 @@ impl Client {
     }
 
     /// Makes a file that only its owner can access.
-    ///
-    /// # Errors
-    /// As above; when the name is taken.
     pub fn make_file(&mut self, directory: &Handle, name: &str) -> Result<Handle, NfsError> {
         let arguments = CREATE3args {
             where_: place(directory, name),
@@ -245,7 +221,7 @@ impl Client {
     /// Writes all of these bytes from `offset` on, in calls of at most `max_bytes` each.
     ///
     /// # Errors
-    /// As above; when the server accepts no bytes of a call.
+    /// When the server accepts no bytes of a call.
     pub fn write(
         &mut self,
         file: &Handle,
@@ -275,9 +251,6 @@ impl Client {
     }
 
     /// Removes a file.
-    ///
-    /// # Errors
-    /// As above.
     pub fn remove(&mut self, directory: &Handle, name: &str) -> Result<(), NfsError> {
         let arguments = REMOVE3args {
             object: place(directory, name),
@@ -287,9 +260,6 @@ impl Client {
     }
 
     /// Removes an empty directory.
-    ///
-    /// # Errors
-    /// As above.
     pub fn remove_directory(&mut self, parent: &Handle, name: &str) -> Result<(), NfsError> {
         let arguments = RMDIR3args {
             object: place(parent, name),
@@ -302,7 +272,7 @@ impl Client {
     /// directory or from a very slow server.
     ///
     /// # Errors
-    /// As above; when a page ends where the previous one did.
+    /// When a page ends where the previous one did.
     pub fn names(&mut self, directory: &Handle) -> Result<Vec<String>, NfsError> {
         let begun = Instant::now();
         let (mut names, mut seen) = (Vec::new(), 0);

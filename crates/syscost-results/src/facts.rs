@@ -409,20 +409,15 @@ mod tests {
             let fact = facts.iter().find(|(known, _)| known == path);
             fact.map(|(_, value)| value.to_string())
         };
-        assert_eq!(
-            value("machine.caches").as_deref(),
-            Some("\"L1 data 32 KiB\"")
-        );
-        assert_eq!(
-            value("machine.kernel_cmdline.quiet").as_deref(),
-            Some("\"given\"")
-        );
-        assert_eq!(
-            value("machine.kernel_cmdline.isolcpus").as_deref(),
-            Some("\"1\"")
-        );
-        assert_eq!(value("machine.turbo").as_deref(), Some("false"));
-        assert_eq!(value("machine.smt"), None);
-        assert_eq!(value("machine.memory_modules"), None);
+        for (path, expected) in [
+            ("machine.caches", Some("\"L1 data 32 KiB\"")),
+            ("machine.kernel_cmdline.quiet", Some("\"given\"")),
+            ("machine.kernel_cmdline.isolcpus", Some("\"1\"")),
+            ("machine.turbo", Some("false")),
+            ("machine.smt", None),
+            ("machine.memory_modules", None),
+        ] {
+            assert_eq!(value(path).as_deref(), expected, "{path}");
+        }
     }
 }

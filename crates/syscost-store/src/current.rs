@@ -66,9 +66,6 @@ impl CurrentFile {
     }
 
     /// Removes it, unless it is not what was written last.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub fn remove(self) -> io::Result<()> {
         let Some(written) = &self.written else {
             return Ok(());

@@ -61,9 +61,6 @@ struct Metric {
 
 impl Index {
     /// The metrics with the requested names, over the runs in scope, with their changes detected.
-    ///
-    /// # Errors
-    /// If there is no such machine, or the index cannot be read.
     pub fn follow(
         &self,
         scope: &Scope,

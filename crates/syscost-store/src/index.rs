@@ -269,9 +269,6 @@ impl Index {
     }
 
     /// The stored runs, newest first.
-    ///
-    /// # Errors
-    /// If the index cannot be read.
     pub fn runs(&self) -> Result<Vec<KeptRun>, StoreError> {
         let mut tags = self.store.tags();
         let query = "SELECT id, started, duration_s, complete, machine, hostname, cpu, kernel, version, build, profile, \
@@ -305,9 +302,6 @@ impl Index {
     }
 
     /// Every file of the directory that contains no readable run, by name.
-    ///
-    /// # Errors
-    /// If the index cannot be read.
     pub fn problems(&self) -> Result<Vec<Problem>, StoreError> {
         let read = || {
             let query = "SELECT file, problem FROM files WHERE problem IS NOT NULL ORDER BY file";

@@ -63,9 +63,6 @@ impl Store {
     /// very latest if none of the last thirty has it. The number counts the later runs of this
     /// machine that lack it. `has` is called for the latest run first, then for earlier ones; it
     /// may add what only the caller knows.
-    ///
-    /// # Errors
-    /// As [`Store::find`].
     pub fn find_having(
         &self,
         name: &str,

@@ -26,7 +26,7 @@ mod write;
 pub use current::CurrentFile;
 pub use follow::{Followed, Scope, Tracked};
 pub use index::{Index, IndexError, KeptRun};
-pub use load::{LoadError, load, load_digest, load_packed};
+pub use load::{LoadError, load, load_digest};
 pub use shared::{SharedError, Unfit, load_shared, share};
 pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;

@@ -8,8 +8,6 @@ use flate2::read::MultiGzDecoder;
 use syscost_results::Run;
 use syscost_results::document::{self, Digest, DocumentError};
 
-use crate::packed;
-
 /// Maximum size of a run document, in bytes. No real one comes close: a full run with all samples
 /// takes some MB.
 pub const MAX_SIZE: u64 = 256 << 20;
@@ -111,9 +109,6 @@ pub(crate) fn read_within(path: &Path, packed: u64, unpacked: u64) -> Result<Run
 }
 
 /// As [`load`], of the bytes of a file that has been read.
-///
-/// # Errors
-/// As [`load`].
 pub fn read(path: &Path, bytes: Vec<u8>) -> Result<Run, LoadError> {
     parsed(path, &plain(path, bytes, MAX_SIZE)?)
 }
@@ -126,9 +121,6 @@ fn parsed(path: &Path, document: &[u8]) -> Result<Run, LoadError> {
 }
 
 /// As [`load`], of the figures alone, and of at most [`MAX_DIGEST_SIZE`] bytes.
-///
-/// # Errors
-/// As [`load`].
 pub fn load_digest(path: &Path) -> Result<Digest, LoadError> {
     let bytes = bytes_in(path, MAX_DIGEST_SIZE)?;
     document::read_digest(&plain(path, bytes, MAX_DIGEST_SIZE)?).map_err(|cause| {
@@ -137,26 +129,6 @@ pub fn load_digest(path: &Path) -> Result<Digest, LoadError> {
             cause,
         }
     })
-}
-
-/// As [`load_digest`], with the document's bytes packed with gzip: as they are in the file, if they
-/// are packed there.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_packed(path: &Path) -> Result<(Digest, Vec<u8>), LoadError> {
-    let bytes = bytes_in(path, MAX_DIGEST_SIZE)?;
-    let is_packed = bytes.starts_with(&GZIP);
-    let document = |bytes: &[u8]| {
-        document::read_digest(bytes).map_err(|cause| LoadError::Document {
-            path: path.to_owned(),
-            cause,
-        })
-    };
-    match is_packed {
-        true => Ok((document(&unpacked(path, &bytes, MAX_DIGEST_SIZE)?)?, bytes)),
-        false => Ok((document(&bytes)?, packed(&bytes))),
-    }
 }
 
 /// The bytes of a document, which may be packed with gzip.
@@ -250,11 +222,7 @@ mod tests {
         // Far below the largest size, and refused before it is unpacked.
         let bomb = vec![b' '; 16 << 20];
         std::fs::write(&path, packed(&bomb)).expect("written");
-        for refused in [
-            load(&path).err(),
-            load_digest(&path).err(),
-            load_packed(&path).err(),
-        ] {
+        for refused in [load(&path).err(), load_digest(&path).err()] {
             let refused = refused.expect("a bomb");
             assert!(matches!(refused, LoadError::TooTight { .. }), "{refused}");
         }
@@ -267,10 +235,8 @@ mod tests {
         let mut file = file.finish().expect("packed");
         file.extend(packed(&vec![b' '; MAX_DIGEST_SIZE as usize]));
         std::fs::write(&path, file).expect("written");
-        for refused in [load_digest(&path).err(), load_packed(&path).err()] {
-            let told = refused.expect("too large").to_string();
-            assert!(told.contains("more than 64 MiB"), "{told}");
-        }
+        let refused = load_digest(&path).expect_err("too large").to_string();
+        assert!(refused.contains("more than 64 MiB"), "{refused}");
         std::fs::write(&path, &packed(b"{}")[..12]).expect("written");
         assert!(matches!(load(&path), Err(LoadError::Read { .. })));
     }

@@ -184,9 +184,6 @@ impl Store {
     }
 
     /// Stores a run's document and returns its path.
-    ///
-    /// # Errors
-    /// If the directory or the file cannot be written.
     pub fn keep(&self, run: &Run, document: &[u8]) -> Result<PathBuf, StoreError> {
         let folder = self.runs();
         let failed = |action, path: &Path| {
@@ -221,9 +218,6 @@ impl Store {
 
     /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored
     /// run's id, a prefix of its id, or its tag. Of several with this tag it is the newest.
-    ///
-    /// # Errors
-    /// If there is no such run, more than one, or its document cannot be read.
     pub fn find(&self, name: &str) -> Result<Loaded, StoreError> {
         if let Some(back) = steps_back(name).filter(|_| !Path::new(name).exists()) {
             return self.latest(back);
@@ -318,9 +312,6 @@ impl Store {
     }
 
     /// The names of the stored runs, newest first: the tags that no newer one has, and the id of each.
-    ///
-    /// # Errors
-    /// If the directory cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
         let (mut tags, mut names) = (self.tags(), Vec::new());
         for (id, _) in self.kept()?.into_iter().rev() {

@@ -11,9 +11,6 @@ use tempfile::NamedTempFile;
 
 /// Writes a file atomically, through a temporary file next to it that is renamed. Links are
 /// followed; anything but a regular file (a device, a pipe) is written to, never replaced.
-///
-/// # Errors
-/// If the directory or the file cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {

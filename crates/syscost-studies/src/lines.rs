@@ -14,8 +14,7 @@ pub struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
-    /// # Errors
-    /// Where and why the text is no TOML.
+    /// Parses the text as TOML.
     pub(crate) fn parse(text: &'t str) -> Result<Self, StudyError> {
         let table = DeTable::parse(text).map_err(|error| of_text(text, &error))?;
         Ok(Lines { text, table })

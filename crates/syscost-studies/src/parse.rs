@@ -36,9 +36,6 @@ pub fn parse(text: &str) -> Result<Study, StudyError> {
 
 /// Reads a study, and the lines of what it refers to: only a program with a catalogue knows
 /// whether such rows and counts exist.
-///
-/// # Errors
-/// As [`parse`].
 pub fn parse_with_lines(text: &str) -> Result<(Study, Lines<'_>), StudyError> {
     let lines = Lines::parse(text)?;
     let read = Study::deserialize(lines.deserializer());

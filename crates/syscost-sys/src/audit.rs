@@ -60,9 +60,6 @@ pub fn count_syscalls(timeout: Duration, op: impl FnOnce()) -> Result<SyscallCou
 }
 
 /// Like [`count_syscalls`]; notes also the arguments of these calls, for [`SyscallCounts::arguments`].
-///
-/// # Errors
-/// As [`count_syscalls`].
 pub fn note_syscalls(
     timeout: Duration,
     noted: &[Sysno],

@@ -31,9 +31,6 @@ pub fn pin_to(cpus: &[u32]) -> Result<(), SystemError> {
 /// Lets the calling thread run on these processors as well, and returns those that it may use then.
 /// Isolated ones (`isolcpus`) are not among those that a process starts with, but the kernel admits
 /// whoever asks for them by number.
-///
-/// # Errors
-/// As [`pin_to`].
 pub fn admit(cpus: &[u32]) -> Result<Vec<u32>, SystemError> {
     let before = allowed()?;
     if cpus.iter().any(|cpu| !before.contains(cpu)) {

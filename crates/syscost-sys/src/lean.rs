@@ -158,18 +158,12 @@ impl Lean {
 
     /// Has it make `warm_up` iterations, and then `iterations` that it times: at most
     /// [`MAX_ITERATIONS`] together.
-    ///
-    /// # Errors
-    /// When it has ended.
     pub fn make(&mut self, warm_up: u64, iterations: u64) -> io::Result<Done<'_>> {
         self.begin(warm_up, iterations)?;
         self.done(warm_up, iterations)
     }
 
     /// Has it begin to make these iterations. Its descriptor can be read once they are made.
-    ///
-    /// # Errors
-    /// When it has ended.
     pub fn begin(&mut self, warm_up: u64, iterations: u64) -> io::Result<()> {
         assert!(warm_up + iterations <= MAX_ITERATIONS);
         let mut command = [0; 16];
@@ -179,9 +173,6 @@ impl Lean {
     }
 
     /// Waits until it has made the iterations that it began.
-    ///
-    /// # Errors
-    /// When it has ended.
     pub fn done(&mut self, warm_up: u64, iterations: u64) -> io::Result<Done<'_>> {
         self.listen()?;
         let (header, log) = self.reply.split_at((LOG - STARTED) / 8);

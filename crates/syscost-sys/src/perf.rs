@@ -107,9 +107,6 @@ impl Watch {
     }
 
     /// The number of uses so far.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn count(&self) -> Result<u64, SystemError> {
         let uses = self.0.read();
         uses.map_err(|cause| SystemError::new("read", "a watched word", cause))

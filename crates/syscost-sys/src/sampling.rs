@@ -100,18 +100,9 @@ impl Profile {
 
     /// The part of the CPU time that is of this kind, from 0 to 1; `None` if there are no samples.
     pub fn share(&self, kind: &Kind) -> Option<f64> {
-        let of_kind = self.by_kind.get(kind);
-        self.part(of_kind.map_or(0, |of_kind| of_kind.samples))
-    }
-
-    /// The part of the CPU time that is in the kernel, from 0 to 1; `None` if there are no samples.
-    pub fn kernel_share(&self) -> Option<f64> {
-        self.part(self.in_kernel())
-    }
-
-    fn part(&self, samples: u64) -> Option<f64> {
+        let of_kind = self.by_kind.get(kind).map_or(0, |one| one.samples);
         let all = self.samples();
-        (all > 0).then(|| samples as f64 / all as f64)
+        (all > 0).then(|| of_kind as f64 / all as f64)
     }
 }
 

@@ -20,8 +20,6 @@ pub struct TcpInfo {
     pub rtt_us: u32,
     /// Shortest round-trip time seen lately, in us; `u32::MAX` before the first.
     pub min_rtt_us: u32,
-    /// Congestion window, in segments.
-    pub congestion_window: u32,
     /// Retransmitted segments.
     pub retransmits: u32,
     /// Bytes that the other end has acknowledged. The beginning of the stream counts as one byte,
@@ -69,7 +67,6 @@ fn parse(bytes: &[u8; INFO_BYTES]) -> TcpInfo {
         path_mtu: short(60),
         rtt_us: short(68),
         min_rtt_us: short(148),
-        congestion_window: short(80),
         retransmits: short(100),
         bytes_acked: long(120),
         bytes_received: long(128),
@@ -124,9 +121,6 @@ impl Readable {
     }
 
     /// Waits for no longer than this; returns whether the socket can be read.
-    ///
-    /// # Errors
-    /// As above.
     #[inline]
     pub fn wait_within(&self, limit: Duration) -> io::Result<bool> {
         self.0.wait(Some(limit))

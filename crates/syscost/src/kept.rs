@@ -69,9 +69,6 @@ pub(crate) fn several(names: &[String]) -> Vec<String> {
 }
 
 /// Returns the runs of these names: of a tag, all that have it.
-///
-/// # Errors
-/// As [`run`].
 pub(crate) fn runs(names: &[String]) -> Result<Vec<Run>> {
     several(names).iter().map(|name| run(name)).collect()
 }
@@ -129,9 +126,6 @@ pub(crate) fn meant(
 /// Returns the runs and the rows that the arguments `[RUN]... [SELECTOR|WORDS]...` of a command mean:
 /// the words before the first that is no run are runs, or tags of runs (see [`several`]); without any,
 /// the latest run is meant.
-///
-/// # Errors
-/// As [`meant`].
 pub(crate) fn all_meant(
     command: &str,
     words: &[String],

@@ -43,9 +43,6 @@ impl NfsEnd {
     }
 
     /// Finds the server of an interrupted run.
-    ///
-    /// # Errors
-    /// As [`NfsEnd::find`].
     pub(crate) fn find_again(then: &NfsServer, interrupted: &AtomicBool) -> Result<NfsEnd> {
         let located: Export = then.export.parse().map_err(|error| anyhow!("{error}"))?;
         let mount = move || Ok((Client::mount(&located)?, located));

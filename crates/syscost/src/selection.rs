@@ -81,9 +81,6 @@ fn chosen(selectors: &[String], here: &Testbed) -> Result<(Vec<Row>, Vec<Choice>
 
 /// Returns the rows that a run measures: all of this profile, or those selected and the sources of
 /// computed ones.
-///
-/// # Errors
-/// As [`rows`].
 pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Testbed) -> Result<Vec<Row>> {
     // Only behind `--` does one begin so.
     if selectors.iter().any(|selector| selector.starts_with('-')) {
@@ -174,9 +171,6 @@ pub(crate) struct Selected {
 }
 
 /// Returns the benchmarks whose rows these selectors mean.
-///
-/// # Errors
-/// As [`rows`].
 pub(crate) fn benchmarks(selectors: &[String], here: &Testbed) -> Result<Vec<Selected>> {
     let (rows, choices) = chosen(selectors, here)?;
     note_programs(&choices);

@@ -23,18 +23,12 @@ pub struct SourceFile {
 }
 
 /// Every Rust file below `root/crates` and `root/lab`, by path.
-///
-/// # Errors
-/// If a directory or a file cannot be read.
 pub fn rust_files(root: &Path) -> Result<Vec<SourceFile>> {
     files(root, &["crates", "lab"], "rs")
 }
 
 /// Every document: Markdown in the root and below the folders of the project, by path. Below `src` are
 /// texts of which documents are made.
-///
-/// # Errors
-/// If a directory or a file cannot be read.
 pub fn documents(root: &Path) -> Result<Vec<SourceFile>> {
     let folders = ["", ".github", "crates", "docs", "fixtures", "lab"];
     let mut files = files(root, &folders, "md")?;
@@ -74,9 +68,6 @@ pub fn read(path: &Path) -> Result<String> {
 }
 
 /// Writes a text file, creating its directories.
-///
-/// # Errors
-/// If a directory or the file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;

@@ -24,7 +24,6 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
 
 use super::{call, displaced};
 use crate::memory::space::area::Area;

@@ -20,7 +20,6 @@ use std::cell::Cell;
 use rustix::param::page_size;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
 use syscost_sys::process::Batch;
 
 use super::displaced;

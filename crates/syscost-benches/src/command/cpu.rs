@@ -13,7 +13,6 @@
 //! ## Source
 //! `hyperfine`, `perf stat`, `time`.
 
-use syscost_harness::bencher::Over;
 use syscost_harness::commands::Command;
 use syscost_harness::prelude::*;
 use syscost_results::commands::{EXECUTED, FIRST_RUN, WAITED_PERCENT, row_value};

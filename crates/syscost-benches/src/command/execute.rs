@@ -16,7 +16,7 @@ use syscost_harness::commands::{Command, Output, Said};
 use syscost_harness::prelude::*;
 use syscost_sys::audit::of_programs;
 use syscost_sys::clock::Clock;
-use syscost_sys::counters::{Io, IoReader, TaskId, TaskStat};
+use syscost_sys::counters::{Io, IoReader, TaskStat};
 use syscost_sys::files;
 use syscost_sys::lean::{Lean, Script, ScriptCall};
 use syscost_sys::process::{self, ChildEnd, Owner, proc_of};
@@ -114,9 +114,6 @@ pub fn shell(step: &str) -> Result<(), String> {
 
 /// Runs a command once, on these CPUs, and ends it if it takes longer than it may, or at Ctrl-C. Meanwhile
 /// `often` is called every 2 ms.
-///
-/// # Errors
-/// Why it has no figures.
 pub fn run(
     command: &Command,
     clock: Option<&Clock>,

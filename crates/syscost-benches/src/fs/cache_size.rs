@@ -27,7 +27,6 @@ use std::time::{Duration, Instant};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_harness::targets::THOROUGH_SEARCH;
-use syscost_results::Evidence;
 use syscost_results::details::reread_detail;
 use syscost_sys::files::{self, stamp};
 use syscost_sys::memory;

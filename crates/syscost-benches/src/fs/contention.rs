@@ -25,9 +25,7 @@ mod readers;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
-use syscost_results::Evidence;
 use syscost_sys::files;
 
 use self::readers::{Account, BLOCK, Latency, Readers};

@@ -19,7 +19,6 @@
 
 use syscost_harness::prelude::*;
 use syscost_results::details::fitted_detail;
-use syscost_results::{Evidence, Verdict};
 
 use super::contention::{self, Whose};
 use super::labels;

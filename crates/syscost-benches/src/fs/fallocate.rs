@@ -202,7 +202,6 @@ fn measure<'p>(
 mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use syscost_sys::or_skip;
 
     const BYTES: u64 = 1 << 20;
 

@@ -24,7 +24,6 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option};
 
 use super::nfs::{self, SIZES};
@@ -262,7 +261,7 @@ impl<'s> Caller<'s> {
 
     /// Claims that the server received as many requests as operations were made.
     fn claim(&self, b: &mut Bencher, calls: u64) -> Result<(), Failure> {
-        let counted = self.after.since(self.before);
+        let counted = self.after - self.before;
         let made = counted.calls;
         let expected = self.iterations * calls;
         let asked = format!(

@@ -144,9 +144,7 @@ impl FsRead {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
     use syscost_harness::directory::DEFAULT;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;

@@ -23,7 +23,6 @@ use std::collections::HashMap;
 
 use rustix::mm::{Advice, ProtFlags};
 use rustix::param::page_size;
-use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
 

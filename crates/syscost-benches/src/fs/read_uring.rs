@@ -420,10 +420,8 @@ impl Drop for Ring<'_> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_harness::bencher::Findings;
     use syscost_harness::directory::DEFAULT;
-    use syscost_results::Verdict;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::fs::blocks::Access;

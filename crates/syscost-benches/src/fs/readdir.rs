@@ -22,7 +22,6 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, RawDir, linkat, openat, statat};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 
 use super::entries::{self, BUFFER_BYTES, close};
 use super::labels;
@@ -238,7 +237,6 @@ impl Filled {
 mod tests {
     use super::*;
     use crate::fs::space::tests::on_disk;
-    use syscost_sys::or_skip;
 
     #[test]
     fn an_entry_too_few_is_noticed() {

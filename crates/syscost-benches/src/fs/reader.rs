@@ -123,7 +123,7 @@ fn refused(written: &Stamped, cause: Errno) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_harness::bencher::Findings;
     use syscost_harness::directory::DEFAULT;
 
     use super::*;

@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 
 use syscost_harness::directory::{NFS, NOTHING_REMOTE};
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::Filesystem;
 
 use super::blocks::Access;

@@ -230,12 +230,11 @@ impl Operation for Files {
 #[cfg(test)]
 mod tests {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    use syscost_sys::partner::{Between, Partner};
+    use syscost_sys::partner::Partner;
     use syscost_sys::process;
 
     use super::*;
     use crate::fs::space::tests::on_disk;
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_file_cut_short_by_a_limit_is_no_small_file() {

@@ -180,8 +180,6 @@ pub(super) fn detail_guest(b: &mut Bencher) {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
 
     use super::*;
     use crate::testing::{claims, findings_by};

@@ -28,7 +28,6 @@ use std::fs::File;
 
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
-use syscost_results::Evidence;
 
 use super::blocks::{Access, Blocks};
 use super::labels;
@@ -233,11 +232,9 @@ fn name(flags: OFlags) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Verdict;
 
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_write_that_nothing_makes_safe_is_found_out() {

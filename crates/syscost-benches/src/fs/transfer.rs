@@ -422,7 +422,6 @@ fn try_direct(file: &File, size: u64) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use crate::fs::space::tests::on_disk;
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_read_decides_where_the_kernel_does_not_say() {

@@ -9,7 +9,6 @@ use std::time::Instant;
 use rustix::fs::fsync;
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_results::Evidence;
 use syscost_sys::counters::own_run_ns;
 use syscost_sys::files::{self, Device, Filesystem};
 
@@ -304,12 +303,9 @@ pub(super) fn settle(directory: &OwnedFd) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
 
     use super::*;
     use crate::testing::judged;
-    use syscost_sys::or_skip;
 
     #[test]
     fn what_others_move_is_not_confirmed() {

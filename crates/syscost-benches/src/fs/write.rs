@@ -26,7 +26,6 @@ use std::fs;
 use rustix::fs::OFlags;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::{self, Alignment};
 
 use super::blocks::{Access, Blocks};
@@ -291,7 +290,6 @@ fn dirtied_pages() -> Result<u64, Unsupported> {
 mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use syscost_sys::or_skip;
 
     #[test]
     fn writes_that_go_to_the_device_are_no_buffered_ones() {

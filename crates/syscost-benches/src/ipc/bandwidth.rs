@@ -23,7 +23,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 use syscost_sys::process;
 
 use super::channel::gate::Gate;
@@ -196,7 +195,6 @@ impl<C: Channel> Driver for Sender<C> {
 mod tests {
     use super::*;
     use crate::ipc::channel::broken::{Broken, How};
-    use syscost_sys::partner::Between;
 
     /// Sends two hundred messages; returns the failure, or whether both sides counted the same.
     fn transfer(how: How, between: Between) -> Result<bool, Failure> {

@@ -23,7 +23,6 @@
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::channel::{self, Channel, Ends, Mechanism, Open, Rows, Via};
 use super::message::Message;
@@ -128,7 +127,6 @@ impl<C: Channel> Caller<C> {
 pub(super) mod tests {
     use super::*;
     use crate::ipc::channel::broken::{Broken, How};
-    use syscost_sys::partner::Between;
 
     /// Two hundred round trips; returns the failure, or whether all three counts agree.
     pub(in crate::ipc) fn exchange<C: Channel>(

@@ -2,7 +2,6 @@
 //! messages.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::channel::{self, Channel, Ends, Mechanism, Open, Operation, Rows, Via};
 use super::message::Message;

@@ -23,7 +23,6 @@ use rustix::net::{
     SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, getsockname, listen,
 };
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 use syscost_sys::scratch;
 
 use super::channel::streams::{bound, unix_socket};

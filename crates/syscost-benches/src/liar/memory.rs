@@ -10,7 +10,6 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Buffer};
 use syscost_sys::kernel::{Chase, LINE, Order, Route};
-use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::scratch;
 
 use super::FILE_BYTES;

@@ -9,7 +9,6 @@ use syscost_harness::prelude::*;
 use syscost_net::service::ServiceError;
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Wait};
-use syscost_sys::partner::Between;
 use syscost_sys::process;
 
 use crate::ipc::bandwidth::OneWay;

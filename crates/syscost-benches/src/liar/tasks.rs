@@ -8,7 +8,6 @@ use rustix::io::Errno;
 use rustix::thread::sched_yield;
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::partner::{Between, Shared};
 use syscost_sys::topology::Relation;
 
 use crate::switch::ping_pong::{Pair, Side, Wake, round_trips};

@@ -33,9 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
 use syscost_sys::kernel::{Course, Stream, Streaming, supports};
-use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
 pub(super) use cases::{Level, ReadOrWrite, max_threads, widest};

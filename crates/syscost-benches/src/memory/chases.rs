@@ -3,7 +3,6 @@
 use syscost_harness::prelude::*;
 use syscost_stats::order;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work, max_share_alike};
-use syscost_sys::memory::{Memory, Pages};
 
 use super::hierarchy::reported;
 

@@ -26,12 +26,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::counters::Usage;
 use syscost_sys::cpu;
-use syscost_sys::partner::Between;
 
 use super::page::{Page, WRITTEN};
 
@@ -389,8 +386,6 @@ fn steady(share: f64, least: f64, ran: f64) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::counters::TaskId;
-    use syscost_sys::or_skip;
     use syscost_sys::perf::{Uses, Watch};
     use syscost_sys::topology::Relation;
 

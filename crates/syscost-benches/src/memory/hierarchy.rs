@@ -6,9 +6,7 @@ mod staircase;
 use syscost_harness::Row;
 use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 use syscost_stats::order::median;
-use syscost_sys::memory::Pages;
 
 use super::{latency, tlb};
 

@@ -23,7 +23,6 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Fetch, Filler, Iteration, Work};
-use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Instruction-fetch bandwidth",

@@ -29,7 +29,6 @@ use std::collections::BTreeSet;
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route};
-use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 use crate::witness::memory;

@@ -18,7 +18,6 @@ use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, Order, Route};
-use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 

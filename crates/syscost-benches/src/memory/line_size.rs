@@ -17,7 +17,6 @@ use std::collections::BTreeMap;
 use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
 use syscost_results::details::TOLD_BYTES;
-use syscost_results::{Evidence, Verdict};
 
 use super::hierarchy::reported;
 use super::line;

@@ -23,9 +23,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
-use syscost_sys::memory::Memory;
 use syscost_sys::topology::Topology;
 
 use super::chases;

@@ -18,7 +18,6 @@ use std::cell::Cell;
 use rustix::mm;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
 use super::space::{

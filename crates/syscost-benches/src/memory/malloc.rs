@@ -21,9 +21,7 @@
 use std::hint::black_box;
 
 use rustix::param::page_size;
-use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
 use syscost_sys::memory::{enough_for, map_blocks_from};
 use syscost_sys::perf::{Uses, Watch};
 

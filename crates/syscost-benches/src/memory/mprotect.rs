@@ -15,7 +15,6 @@
 
 use rustix::mm::MprotectFlags;
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
 use super::space::{ADDRESS, LENGTH, PROTECTION, in_pages, maps, whole_pages};

@@ -5,7 +5,7 @@ use std::thread;
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
-use syscost_sys::memory::{Memory, nodes};
+use syscost_sys::memory::nodes;
 use syscost_sys::topology::Topology;
 
 /// The measuring thread sleeps while another one does the work.

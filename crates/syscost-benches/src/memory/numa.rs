@@ -16,7 +16,6 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
-use syscost_sys::memory::Memory;
 
 use super::chases;
 use super::nodes::{self, OnNodes};

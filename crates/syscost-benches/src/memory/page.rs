@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
-use syscost_sys::memory::{Memory, Pages};
 
 pub(super) static WRITTEN: Witness = Witness::of("words of the page that are written", "memory");
 
@@ -39,7 +38,6 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn words_are_as_far_apart_as_asked_and_keep_what_they_hold() {

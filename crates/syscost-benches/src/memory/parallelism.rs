@@ -21,7 +21,6 @@ use std::cell::RefCell;
 use syscost_harness::prelude::*;
 use syscost_stats::order;
 use syscost_sys::kernel::{Chase, LINE, Order, Route};
-use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 use crate::witness::memory;

@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use syscost_harness::prelude::*;
-use syscost_results::{Claim, Evidence, Verdict};
+use syscost_results::Claim;
 use syscost_sys::topology::{Cache, CacheKind, Topology};
 
 use super::bandwidth::{self, Level, max_threads};

@@ -17,7 +17,6 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route};
-use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 use crate::witness::memory;

@@ -17,7 +17,6 @@
 //! As `memory.cache_size`.
 
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
 
 use super::hierarchy;
 

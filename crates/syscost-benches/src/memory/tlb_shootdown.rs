@@ -28,7 +28,6 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MprotectFlags};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::space::{ADDRESS, LENGTH};
 use crate::memory::space::islands::Islands;

@@ -7,7 +7,6 @@ use syscost_harness::prelude::*;
 use syscost_net::service::IsOver;
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, ServiceError};
-use syscost_sys::partner::Shared;
 
 use super::counters::Watch;
 use super::far_end::{FarEnd, Route, listen};

@@ -99,7 +99,6 @@ fn name_and_value(line: &str) -> Option<(String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn both_kinds_of_tables_are_parsed() {

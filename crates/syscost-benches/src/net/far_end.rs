@@ -11,8 +11,6 @@ use syscost_net::client::Opened;
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Core;
 use syscost_net::{Account, Service, Session, Wait};
-use syscost_sys::counters::TaskId;
-use syscost_sys::partner::Between;
 use syscost_sys::process;
 
 /// Round trips that it takes to begin a session.

@@ -8,7 +8,6 @@ use rustix::io::Errno;
 use rustix::net::{getpeername, getsockname};
 use syscost_harness::prelude::*;
 use syscost_net::Session;
-use syscost_results::Verdict;
 use syscost_sys::network::{self, Carried, Offloads, Queue};
 
 use super::far_end::Family;
@@ -220,7 +219,6 @@ fn judge<'c>(
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::or_skip;
 
     use super::*;
 

@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
-use syscost_sys::counters::TaskId;
 use syscost_sys::process;
 
 use super::exchange::Exchange;

@@ -31,7 +31,6 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
-use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
 use super::round_trip::NetRoundTrip as RoundTrip;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 use syscost_net::Session;
 use syscost_net::service::Reading;
-use syscost_sys::counters::TaskId;
 use syscost_sys::process::pause;
 
 use super::interface::InterfaceCounters;

@@ -8,8 +8,7 @@ use std::time::Duration;
 use syscost_harness::prelude::*;
 pub(crate) use syscost_net::service::IsOver;
 use syscost_net::service::{Account, ServiceError};
-use syscost_sys::counters::{TaskId, TaskStat};
-use syscost_sys::partner::{Between, Shared};
+use syscost_sys::counters::TaskStat;
 
 use crate::witness::messages::Moved;
 

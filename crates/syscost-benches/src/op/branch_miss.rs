@@ -22,7 +22,6 @@
 //! The difference of batches of the same shape that alternate (A B B A).
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::kernel::{self, Branch, Directions, TARGETS, Targets, branch};
 
 use crate::witness::code;

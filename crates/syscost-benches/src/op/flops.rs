@@ -22,7 +22,6 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{self, Shape, Simd, VectorOperation};
-use syscost_sys::partner::Between;
 
 use super::Bits;
 use crate::witness::code;

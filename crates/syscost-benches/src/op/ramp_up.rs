@@ -24,7 +24,6 @@ use std::thread;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_stats::order::median;
 use syscost_sys::frequency::{Moment, core_frequency, frequency_course};
 

@@ -22,10 +22,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::frequency::core_frequency;
 use syscost_sys::kernel::{self, Iteration, Jumps, Walks, Window, Work};
-use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::topology::Topology;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 
 use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 
 use super::reorder_buffer;
 

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 /// Maximum number of copies.
 pub(super) const MAX_COPIES: usize = 512;

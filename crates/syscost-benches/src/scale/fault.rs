@@ -20,7 +20,6 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::memory::{Memory, Pages};
 
 use super::copies::{Operation, ScaledCopies};
 

@@ -20,7 +20,6 @@ use std::sync::atomic::AtomicU32;
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 
 use super::copies;
 use crate::syscall::{Bad, must};

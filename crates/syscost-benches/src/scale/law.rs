@@ -23,8 +23,6 @@
 use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
-use syscost_sys::partner::Between;
 
 use super::usl::{self, MIN_POINTS};
 use super::{copies, futex, open};

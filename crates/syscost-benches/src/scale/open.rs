@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 use syscost_sys::raw::syscall1;
 use syscost_sys::scratch;
 

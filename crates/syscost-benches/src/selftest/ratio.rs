@@ -12,7 +12,6 @@
 
 use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
 
 use super::spin;
 

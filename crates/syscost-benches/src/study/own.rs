@@ -156,10 +156,9 @@ fn names_of(child: &Child) -> Option<(String, String)> {
 mod tests {
     use std::thread;
 
-    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_harness::bencher::Findings;
     use syscost_results::measurement::Cause;
     use syscost_sys::cpu;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_stats::order::median;
 use syscost_sys::counters::Usage;

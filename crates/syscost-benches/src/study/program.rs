@@ -5,7 +5,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::audit::uncounted;
 use syscost_sys::cpu;
@@ -319,7 +318,6 @@ impl Drop for Unpinned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn the_flags_of_a_program_are_those_of_its_study() {

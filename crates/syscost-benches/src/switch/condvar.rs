@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use libc::{c_int, pthread_cond_t, pthread_mutex_t};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 

@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 

@@ -30,7 +30,6 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::thread::futex;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 
 use crate::witness::descriptors::kind_of;
 

@@ -13,7 +13,6 @@
 //! The conclusions of the call-and-switch, three-costs and switch-costs experiments.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::ping_pong::Tasks;
 use crate::ratio;

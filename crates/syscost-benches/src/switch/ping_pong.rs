@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use syscost_harness::prelude::*;
 use syscost_results::details::SWITCH;
-use syscost_sys::counters::TaskId;
-use syscost_sys::partner::{Between, Shared};
 
 use crate::sides::Padded;
 pub(crate) use crate::sides::Side;

@@ -24,7 +24,6 @@ use std::os::fd::OwnedFd;
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 use syscost_sys::topology::Relation;
 
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};

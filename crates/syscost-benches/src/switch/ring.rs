@@ -45,8 +45,8 @@ use std::rc::Rc;
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
-use syscost_sys::memory::{Pages, enough_for};
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::memory::enough_for;
+use syscost_sys::partner::Partner;
 use syscost_sys::process::Batch;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -395,7 +395,6 @@ fn lines(bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn what_one_task_works_on_beside_it_is_counted() {

@@ -22,7 +22,6 @@ use std::mem::MaybeUninit;
 
 use libc::sem_t;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 

@@ -34,8 +34,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::{TaskId, TaskReading, TaskStat};
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::counters::{TaskReading, TaskStat};
+use syscost_sys::partner::Partner;
 use syscost_sys::process::{RealTime, class, descendants, set_timer_slack, timer_slack};
 use syscost_sys::topology::{Relation, Topology};
 

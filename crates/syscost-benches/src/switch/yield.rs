@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rustix::thread::sched_yield;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::ping_pong::share;
 

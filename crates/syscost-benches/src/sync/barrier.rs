@@ -20,7 +20,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 
 use super::{Padded, hand_over};
 
@@ -180,7 +179,6 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_thread_that_passes_alone_is_detected() {

@@ -5,10 +5,7 @@ use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
-use syscost_sys::partner::{Between, Shared};
 
 use super::{Padded, TAKERS, hand_over};
 
@@ -310,8 +307,6 @@ mod tests {
     use super::*;
     use crate::testing::judged;
     use std::convert::Infallible;
-    use syscost_harness::bencher::Pass;
-    use syscost_sys::or_skip;
 
     /// Loses every tenth addition, as a lock without mutual exclusion might.
     #[derive(Default)]

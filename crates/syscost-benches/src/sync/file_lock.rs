@@ -27,7 +27,6 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 use syscost_sys::raw::syscall3;
 use syscost_sys::scratch;
 
@@ -298,9 +297,7 @@ impl Chain for Locks {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
-    use syscost_sys::{audit, or_skip};
+    use syscost_sys::audit;
 
     use super::*;
     use crate::testing::{claims, found_by};

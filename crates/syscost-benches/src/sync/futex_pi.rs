@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::hand_over::{self, Chain, LINKS, Side};
 use super::{Padded, State, TAKERS, incomplete};

@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
 
 pub(super) use crate::sides::Side;
 

@@ -5,8 +5,7 @@ use std::io::{PipeWriter, Read, pipe};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
-use syscost_sys::partner::{Between, Partner};
+use syscost_sys::partner::Partner;
 use syscost_sys::perf::{Uses, Watch};
 
 use super::contention::Adder;

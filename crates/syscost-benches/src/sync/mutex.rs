@@ -27,7 +27,6 @@
 use std::cell::UnsafeCell;
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::hand_over::{self, Chain, LINKS, Side};
 use super::lock::{self, Code, Guarded, Lock};

@@ -10,7 +10,6 @@ use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskStat;
-use syscost_sys::partner::Between;
 use syscost_sys::process::Batch;
 
 use super::Padded;

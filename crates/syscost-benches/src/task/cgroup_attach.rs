@@ -177,7 +177,6 @@ fn path_in_tree(groups: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::or_skip;
 
     use super::*;
 

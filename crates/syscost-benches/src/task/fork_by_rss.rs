@@ -23,7 +23,6 @@ use std::hint::black_box;
 
 use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_stats::order::median;
 use syscost_sys::clock::Clock;
 use syscost_sys::memory::{Memory as Filled, Pages};
@@ -392,7 +391,6 @@ fn see(b: &mut Bencher, memory: Option<&Memory>) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::or_skip;
 
     use super::*;
 

@@ -371,9 +371,6 @@ impl Served for Parent {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::{claims, findings_by, found_by};

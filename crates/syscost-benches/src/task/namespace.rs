@@ -410,7 +410,6 @@ impl Holder {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
     use syscost_results::Fact;
 
     use super::*;

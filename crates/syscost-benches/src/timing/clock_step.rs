@@ -20,7 +20,6 @@
 use std::io;
 use std::time::Instant;
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_stats::order::nearest_rank;
 

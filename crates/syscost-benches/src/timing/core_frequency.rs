@@ -17,7 +17,6 @@
 use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::frequency::{CoreFrequency, core_frequency};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

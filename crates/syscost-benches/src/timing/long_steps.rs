@@ -15,7 +15,6 @@
 //! ## Source
 //! The clock-read-switch experiment, which counted long steps of gettimeofday in 100 000 readings.
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 
 use super::clock_read::Named;

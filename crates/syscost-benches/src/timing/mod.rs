@@ -69,6 +69,11 @@ fn list(cpus: impl IntoIterator<Item = u32>) -> String {
 /// Maximum number of processors with rows of their own.
 const MAX_CPUS: usize = 8;
 
+/// The processors that have rows of their own.
+fn spread_cpus(here: &Testbed) -> impl Iterator<Item = Cpu> + use<> {
+    spread(&here.allowed, MAX_CPUS).into_iter().map(Cpu)
+}
+
 /// At most `most` of these, evenly spread, including the first and the last. Siblings, cores and
 /// sockets are numbered in blocks, so that a spread includes them all.
 pub(crate) fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
@@ -82,15 +87,12 @@ pub(crate) fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
     use syscost_harness::prelude::*;
-    use syscost_results::Verdict;
     use syscost_sys::audit;
 
     use super::*;
     use crate::CATALOGUE;
     use crate::testing::{claims, findings_of_row};
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_spread_reaches_from_the_first_to_the_last() {

@@ -17,7 +17,6 @@
 
 use std::thread;
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_sys::clock::{Clock, Gaps};
 use syscost_sys::counters::Usage;
@@ -53,9 +52,7 @@ impl Measured for TimingNoise {
 
     fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(TimingNoise {
-            cpu: super::spread(&here.allowed, super::MAX_CPUS)
-                .into_iter()
-                .map(Cpu)
+            cpu: super::spread_cpus(here)
         })
     }
 

@@ -22,9 +22,7 @@
 
 use std::thread;
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_stats::order::median;
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe, ProbeReading};
@@ -70,9 +68,7 @@ impl Measured for TimingSharedCore {
 
     fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(TimingSharedCore {
-            cpu: super::spread(&here.allowed, super::MAX_CPUS)
-                .into_iter()
-                .map(Cpu)
+            cpu: super::spread_cpus(here)
         })
     }
 

@@ -26,7 +26,6 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
-use syscost_harness::bencher::{Over, Pass};
 use syscost_harness::prelude::*;
 use syscost_sys::process::{DEFAULT_TIMER_SLACK_NS, class, set_timer_slack, timer_slack};
 use syscost_sys::raw::syscall6;
@@ -320,8 +319,6 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
-
-    use syscost_sys::or_skip;
 
     use super::*;
 

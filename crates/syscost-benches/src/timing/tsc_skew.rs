@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_stats::order;
 use syscost_sys::{arch, cpu};

@@ -70,8 +70,6 @@ fn changes(table: impl Iterator<Item = u64>, bits: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
     use syscost_sys::kernel::{Atomic, Branch, Directions, Targets, atomic, branch};
 
     use super::*;

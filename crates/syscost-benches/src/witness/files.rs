@@ -81,7 +81,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use syscost_sys::or_skip;
 
     fn directory(label: &str, path: PathBuf) -> Directory {
         let label = label.to_owned();

@@ -1,7 +1,6 @@
 //! Of memory: the kind of its pages.
 
 use syscost_harness::prelude::*;
-use syscost_sys::memory::{Memory, Pages};
 
 static PAGES: Witness = Witness::of("pages that hold all of the memory", "smaps");
 

@@ -111,8 +111,6 @@ pub(crate) fn claim_same_content(
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
 
     use super::*;
     use crate::testing::{claims, judged};

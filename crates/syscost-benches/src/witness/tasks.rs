@@ -1,10 +1,7 @@
 //! Where tasks may run that are no team.
 
-use std::fs;
-
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
-use syscost_sys::cpu::parse_list;
+use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
 static PLACEMENT: Witness = Witness::of("CPU placement of the two ends", "/proc/PID/status");
@@ -16,27 +13,12 @@ pub(crate) fn placement(named: Option<Placement>) -> Proof {
 
 /// Reports how the tasks of these pairs are placed, by the CPUs that the kernel lets them use.
 pub(crate) fn see_placement(b: &mut Bencher, pairs: &[(TaskId, TaskId)]) {
-    let may_use = |(near, far): &(TaskId, TaskId)| Ok([cpus_of(*near)?, cpus_of(*far)?]);
-    match pairs
-        .iter()
-        .map(may_use)
-        .collect::<Result<Vec<_>, Unsupported>>()
-    {
-        Ok(pairs) => b.observe(&PLACEMENT, seen(&pairs, b.allowed())),
-        Err(reason) => b.unobserved(&PLACEMENT, reason),
+    let may_use =
+        |(near, far): &(TaskId, TaskId)| Some([cpu::allowed_to(*near)?, cpu::allowed_to(*far)?]);
+    match pairs.iter().map(may_use).collect::<Option<Vec<_>>>() {
+        Some(pairs) => b.observe(&PLACEMENT, seen(&pairs, b.allowed())),
+        None => b.unobserved(&PLACEMENT, "/proc does not show which CPUs a task may use"),
     }
-}
-
-/// The CPUs that a task may use.
-fn cpus_of(task: TaskId) -> Result<Vec<u32>, Unsupported> {
-    let path = format!("/proc/{}/task/{}/status", task.process, task.thread);
-    let text = fs::read_to_string(&path);
-    let text = text.map_err(|cause| Unsupported::new(format!("{path}: {cause}")))?;
-    let list = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    let list = list.and_then(|list| parse_list(list.trim()).ok());
-    list.ok_or_else(|| Unsupported::new(format!("{path} has no list of CPUs")))
 }
 
 /// How the tasks of all pairs are placed.
@@ -73,12 +55,11 @@ fn relation([near, far]: &[Vec<u32>; 2], allowed: &[u32]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn what_the_kernel_lets_tasks_use_is_their_placement() {
-        let allowed = or_skip!(syscost_sys::cpu::allowed(), "no affinity here");
-        assert_eq!(cpus_of(TaskId::own()), Ok(allowed.clone()));
+        let allowed = or_skip!(cpu::allowed(), "no affinity here");
+        assert_eq!(cpu::allowed_to(TaskId::own()), Some(allowed.clone()));
         let on = |near: &[u32], far: &[u32]| [near.to_vec(), far.to_vec()];
         let same = on(&allowed[..1], &allowed[..1]);
         assert_eq!(seen(std::slice::from_ref(&same), &allowed), "same");

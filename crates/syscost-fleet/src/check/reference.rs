@@ -25,9 +25,6 @@ pub enum Reference {
 
 impl Reference {
     /// This run, as far as this machine can be held against it.
-    ///
-    /// # Errors
-    /// Why it cannot.
     pub fn run(base: Run, machine: &Machine) -> Result<Self, String> {
         let (its, this) = (&base.machine.cpu_model, &machine.cpu_model);
         match its == this {
@@ -37,9 +34,6 @@ impl Reference {
     }
 
     /// What a baseline says of machines like this one.
-    ///
-    /// # Errors
-    /// When it knows none.
     pub fn cohort(baseline: &Baseline, machine: &Machine) -> Result<Self, String> {
         let this = Run {
             machine: machine.clone(),

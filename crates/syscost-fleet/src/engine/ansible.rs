@@ -195,9 +195,6 @@ fn yaml(text: &str) -> String {
 }
 
 /// The playbook that would be run, for people to see.
-///
-/// # Errors
-/// As [`collect`].
 pub fn shown(request: &Request, id: &str, arriving: &Path) -> Result<String, EngineError> {
     playbook(request, &scratch(request, id), arriving)
 }

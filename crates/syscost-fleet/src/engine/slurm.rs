@@ -98,9 +98,6 @@ pub fn nodes(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, N
 }
 
 /// What Slurm says of nodes.
-///
-/// # Errors
-/// When it cannot be asked.
 pub fn seen(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Seen>, EngineError> {
     let partition = format!("--partition={partition}");
     let list = list.map(|list| format!("--nodes={list}"));
@@ -649,9 +646,6 @@ fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
 }
 
 /// Puts the programs where nodes find them: in the directory that they share.
-///
-/// # Errors
-/// When they cannot be copied.
 pub fn share(folder: &Folder) -> Result<Shared, EngineError> {
     let mut shared = Shared::default();
     for program in &folder.collection.request.programs {
@@ -702,18 +696,13 @@ mod tests {
         ] {
             assert_eq!(down(fine, "none"), None, "{fine}");
         }
-        assert_eq!(
-            down("drained", "bad DIMM | C2"),
-            Some("drained: bad DIMM | C2".to_owned())
-        );
-        assert_eq!(
-            down("down*", "Not responding"),
-            Some("down*: Not responding".to_owned())
-        );
-        assert_eq!(
-            down("idle*", "none"),
-            Some("idle*: it does not answer Slurm".to_owned())
-        );
+        for (state, reason, said) in [
+            ("drained", "bad DIMM | C2", "drained: bad DIMM | C2"),
+            ("down*", "Not responding", "down*: Not responding"),
+            ("idle*", "none", "idle*: it does not answer Slurm"),
+        ] {
+            assert_eq!(down(state, reason).as_deref(), Some(said));
+        }
     }
 
     #[test]

@@ -180,9 +180,6 @@ impl<'a> Plan<'a> {
     }
 
     /// Measures this.
-    ///
-    /// # Errors
-    /// Why there is no number.
     pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Output>, Failure> {
         let cpus = shape.cpus(&self)?;
         self.begin(S::MANNER, S::MAY_BE_RATE, cpus)?;

@@ -116,9 +116,6 @@ impl<'a> Session<'a, 2> {
     /// Prepares two runs of these rows: A, measured as its options say, and B, by another program
     /// or in another environment, with the same clock and on the same CPUs. Neither has a journal:
     /// a pair cannot be resumed. The budget is shared by both.
-    ///
-    /// # Errors
-    /// As [`Session::new`].
     pub fn pair(
         rows: Vec<Row>,
         options: &Options,

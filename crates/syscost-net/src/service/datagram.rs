@@ -68,9 +68,6 @@ pub fn echo(
 /// The checksum excludes duplicates.
 ///
 /// System calls per datagram: recvfrom.
-///
-/// # Errors
-/// When a call fails.
 pub fn sink(
     socket: impl AsFd,
     datagram: &mut [u8],

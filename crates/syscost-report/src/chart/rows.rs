@@ -238,8 +238,9 @@ fn labelled<'a>(of: &[Of<'a>], rows: &[&Measurement], labels: &[String]) -> Vec<
 fn suitable(rows: &[&Measurement], of: &[Of<'_>]) -> Kind {
     if let Some(axes) = axes(rows).filter(|_| heatmap(rows, of).is_some()) {
         let counts = [axes.0, axes.1].map(|key| values(rows, key).map_or(0, |values| values.len()));
-        let surface = is_surface(rows, axes) && counts[0] * counts[1] >= SURFACE_FROM;
-        if surface
+        // Of a curve for each.
+        let is_surface = is_axis(rows, axes.0) && is_axis(rows, axes.1);
+        if (is_surface && counts[0] * counts[1] >= SURFACE_FROM)
             || is_matrix(rows)
             || (varying(rows).len() == 2 && counts.iter().all(|count| *count >= HEATMAP_FROM))
         {
@@ -367,11 +368,7 @@ fn is_matrix(rows: &[&Measurement]) -> bool {
     of(MATRIX.0).is_some_and(|down| of(MATRIX.1) == Some(down))
 }
 
-/// Whether both parameters are numbers with enough values for a curve.
-fn is_surface(rows: &[&Measurement], (across, down): (&str, &str)) -> bool {
-    is_axis(rows, across) && is_axis(rows, down)
-}
-
+/// Whether the parameter is a number with enough values for a curve.
 fn is_axis(rows: &[&Measurement], key: &str) -> bool {
     numbers(rows, key).is_some_and(|numbers| numbers.len() >= CURVE_FROM)
 }

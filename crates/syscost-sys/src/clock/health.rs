@@ -178,10 +178,6 @@ pub struct Warp {
     pub warps: u64,
     /// The worst of them, in ticks.
     pub worst_ticks: u64,
-    /// The second processor's counter minus the first's, in ticks, from the tightest exchange.
-    pub offset_ticks: i64,
-    /// `offset_ticks` is wrong by at most this, in ticks: half of that exchange.
-    pub offset_uncertainty_ticks: u64,
 }
 
 /// Compares the counters of two processors for about 20 ms (200 at most on busy ones), with two
@@ -218,7 +214,7 @@ pub fn measure_warp(cpu_a: u32, cpu_b: u32) -> Result<Warp, Unsupported> {
         ends.into()
     });
     let (first, second): (WarpReadings, WarpReadings) = (first?, second?);
-    if first.tightest == u64::MAX || second.reads == 0 {
+    if first.reads == 0 || second.reads == 0 {
         return Err(Unsupported::new(format!(
             "cpus {cpu_a} and {cpu_b} did not run at the same time"
         )));
@@ -227,8 +223,6 @@ pub fn measure_warp(cpu_a: u32, cpu_b: u32) -> Result<Warp, Unsupported> {
         reads: first.reads + second.reads,
         warps: first.warps + second.warps,
         worst_ticks: first.worst.max(second.worst),
-        offset_ticks: first.offset,
-        offset_uncertainty_ticks: first.tightest.div_ceil(2),
     })
 }
 
@@ -241,14 +235,12 @@ struct Line {
     stop: AtomicBool,
 }
 
-/// What one side saw; the offset is the other side's counter minus its own.
+/// What one side saw.
 #[derive(Default)]
 struct WarpReadings {
     reads: u64,
     warps: u64,
     worst: u64,
-    offset: i64,
-    tightest: u64,
 }
 
 impl Line {
@@ -259,11 +251,7 @@ impl Line {
             return Err(refused.into());
         }
         let begin = Instant::now();
-        let mut seen = WarpReadings {
-            tightest: u64::MAX,
-            ..WarpReadings::default()
-        };
-        let mut last_own = None;
+        let mut seen = WarpReadings::default();
         while self.wait_for(mine, begin, seen.reads) {
             let before = self.stamp.load(Ordering::Relaxed);
             let now = arch::cycle_counter_fenced();
@@ -275,16 +263,6 @@ impl Line {
                     seen.warps += 1;
                     seen.worst = seen.worst.max(before - now);
                 }
-            }
-            // Own read, the other's read, own read: the other's lies in the middle, give or take half of the
-            // interval.
-            if let Some(own) = last_own.replace(now)
-                && now.wrapping_sub(own) < seen.tightest
-                && before != 0
-            {
-                seen.tightest = now.wrapping_sub(own);
-                let middle = own.wrapping_add(seen.tightest / 2);
-                seen.offset = before.wrapping_sub(middle).cast_signed();
             }
         }
         Ok(seen)

@@ -36,9 +36,6 @@ impl IoReader {
 
     /// Opens the counters of the calling thread alone. They leave out children that ended and were
     /// waited for.
-    ///
-    /// # Errors
-    /// As [`IoReader::open`].
     pub fn of_thread() -> Result<IoReader, Unsupported> {
         ProcFile::open("/proc/thread-self/io").map(IoReader)
     }

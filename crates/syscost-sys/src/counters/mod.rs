@@ -15,6 +15,7 @@ macro_rules! difference {
         }
     };
 }
+pub(crate) use difference;
 
 mod cpu_times;
 mod interrupts;

@@ -16,8 +16,6 @@ pub struct SchedReading {
     pub run_ns: u64,
     /// Time ready to run but waiting for a processor, in ns.
     pub run_delay_ns: u64,
-    /// How often the thread was put on a processor.
-    pub timeslices: u64,
 }
 
 impl SchedStat {
@@ -57,11 +55,10 @@ pub(crate) fn parse(text: &str) -> Option<SchedReading> {
     Some(SchedReading {
         run_ns: next()?,
         run_delay_ns: next()?,
-        timeslices: next()?,
     })
 }
 
-difference! { SchedReading { run_ns, run_delay_ns, timeslices } }
+difference! { SchedReading { run_ns, run_delay_ns } }
 
 /// How often the calling thread was moved to another processor (`nr_migrations` of
 /// /proc/thread-self/sched).
@@ -94,10 +91,9 @@ mod tests {
             SchedReading {
                 run_ns: 165_103,
                 run_delay_ns: 20,
-                timeslices: 7
             }
         );
-        assert_eq!(parse("1 2"), None);
+        assert_eq!(parse("1"), None);
         let text = "cat (1, #threads: 1)\n---\nse.exec_start  :  1.5\nse.nr_migrations   :      12\nnr_switches : 3\n";
         assert_eq!(parse_migrations(text), Some(12));
         assert_eq!(parse_migrations("nr_switches : 3\n"), None);

@@ -33,9 +33,6 @@ impl TaskId {
 
     /// The process that the kernel counts the task as part of, `Tgid` of proc(5): threads of one process
     /// share it.
-    ///
-    /// # Errors
-    /// As [`TaskStat::of`] and [`TaskStat::read`].
     pub fn group(self) -> Result<u32, Unsupported> {
         let file = open(self, "status")?;
         let mut buffer = [0; 4096];
@@ -87,17 +84,11 @@ pub(super) fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
 
 impl TaskPlace {
     /// Opens the file that says where a task runs.
-    ///
-    /// # Errors
-    /// As [`TaskStat::of`].
     pub fn of(task: TaskId) -> Result<TaskPlace, Unsupported> {
         open(task, "stat").map(TaskPlace)
     }
 
     /// The processor it runs on, or ran on last.
-    ///
-    /// # Errors
-    /// As [`TaskStat::read`].
     pub fn processor(&self) -> Result<u32, Unsupported> {
         Ok(self.numbers()?.processor)
     }
@@ -154,17 +145,11 @@ impl TaskStat {
     }
 
     /// The processor it runs on, or ran on last.
-    ///
-    /// # Errors
-    /// As [`TaskStat::read`].
     pub fn processor(&self) -> Result<u32, Unsupported> {
         self.place.processor()
     }
 
     /// Whether it is asleep, waiting for something that can be interrupted.
-    ///
-    /// # Errors
-    /// As [`TaskStat::read`].
     pub fn is_asleep(&self) -> Result<bool, Unsupported> {
         Ok(self.place.numbers()?.is_asleep)
     }

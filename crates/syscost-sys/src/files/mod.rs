@@ -31,8 +31,6 @@ pub struct Cached {
     pub dirty: u64,
     /// Pages that are being written back.
     pub writeback: u64,
-    /// Pages that were in the cache and have been evicted.
-    pub evicted: u64,
 }
 
 /// What direct I/O asks of a caller, in bytes: statx(2) with STATX_DIOALIGN.
@@ -54,9 +52,6 @@ pub fn in_memory(name: &str) -> io::Result<File> {
 }
 
 /// The last bytes of a file, at most this many.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn end_of(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::filesystem::{is_nfs_kind, mount_option, unescaped_path};
 use crate::Unsupported;
+use crate::counters::difference;
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
 
@@ -43,21 +44,10 @@ pub struct OperationCounts {
     pub total_ms: u64,
 }
 
-impl OperationCounts {
-    /// The difference from an earlier count; empty where a new mount counts from 0 again.
-    #[must_use]
-    pub fn since(self, before: OperationCounts) -> OperationCounts {
-        let less = u64::saturating_sub;
-        OperationCounts {
-            calls: less(self.calls, before.calls),
-            transmissions: less(self.transmissions, before.transmissions),
-            timeouts: less(self.timeouts, before.timeouts),
-            sent_bytes: less(self.sent_bytes, before.sent_bytes),
-            received_bytes: less(self.received_bytes, before.received_bytes),
-            queued_ms: less(self.queued_ms, before.queued_ms),
-            round_trip_ms: less(self.round_trip_ms, before.round_trip_ms),
-            total_ms: less(self.total_ms, before.total_ms),
-        }
+// Nothing where a new mount counts from 0 again.
+difference! {
+    OperationCounts {
+        calls, transmissions, timeouts, sent_bytes, received_bytes, queued_ms, round_trip_ms, total_ms
     }
 }
 
@@ -135,33 +125,17 @@ fn headed(line: &str) -> Option<NfsMount> {
 /// number of errors.
 fn counted(line: &str) -> Option<(&str, OperationCounts)> {
     let (name, numbers) = line.split_once(':')?;
-    let numbers: Vec<u64> = numbers
-        .split_ascii_whitespace()
-        .map(|number| number.parse().ok())
-        .collect::<Option<_>>()?;
-    let [
-        calls,
-        transmissions,
-        timeouts,
-        sent_bytes,
-        received_bytes,
-        queued_ms,
-        round_trip_ms,
-        total_ms,
-        ..,
-    ] = numbers[..]
-    else {
-        return None;
-    };
+    let mut numbers = numbers.split_ascii_whitespace();
+    let mut next = || numbers.next()?.parse().ok();
     let operation = OperationCounts {
-        calls,
-        transmissions,
-        timeouts,
-        sent_bytes,
-        received_bytes,
-        queued_ms,
-        round_trip_ms,
-        total_ms,
+        calls: next()?,
+        transmissions: next()?,
+        timeouts: next()?,
+        sent_bytes: next()?,
+        received_bytes: next()?,
+        queued_ms: next()?,
+        round_trip_ms: next()?,
+        total_ms: next()?,
     };
     Some((name, operation))
 }
@@ -214,8 +188,8 @@ mod tests {
             received_bytes,
             ..OperationCounts::default()
         };
-        assert_eq!(of(5, 900).since(of(3, 400)), of(2, 500));
-        assert_eq!(of(1, 10).since(of(3, 400)), OperationCounts::default());
+        assert_eq!(of(5, 900) - of(3, 400), of(2, 500));
+        assert_eq!(of(1, 10) - of(3, 400), OperationCounts::default());
     }
 
     #[test]

@@ -28,9 +28,6 @@ pub fn fill(bytes: &mut [u8], offset: u64, seed: u64) {
 }
 
 /// Compares `bytes`, which were read from `offset`, with what [`fill`] wrote there.
-///
-/// # Errors
-/// With the first place where they differ.
 pub fn check(bytes: &[u8], offset: u64, seed: u64) -> Result<(), Wrong> {
     for (number, stamp) in bytes.chunks(BYTES).enumerate() {
         let position = offset + (number * BYTES) as u64;

@@ -97,9 +97,6 @@ impl Chase {
     }
 
     /// Changes the number of chains on the same cycle; the first begins at this position.
-    ///
-    /// # Errors
-    /// As [`Chase::new`].
     pub fn set_chains(&mut self, chains: usize, first: usize) -> Result<(), Unsupported> {
         let code = code::code(chains)?;
         if self.lines() < chains {

@@ -220,18 +220,12 @@ impl Streaming {
     }
 
     /// Runs one operation with everything that proves it.
-    ///
-    /// # Errors
-    /// What was found instead.
     #[inline]
     pub fn proved(&self) -> Result<(), String> {
         self.summed().map(drop)
     }
 
     /// Runs this many iterations with everything that proves them, and returns the checksum.
-    ///
-    /// # Errors
-    /// As [`Streaming::proved`].
     #[inline]
     pub fn summed(&self) -> Result<u64, String> {
         let expected = self.expected(1);

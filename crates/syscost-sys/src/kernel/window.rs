@@ -30,9 +30,6 @@ const SOME_STEPS: usize = 2048;
 
 impl Walks {
     /// Lists in this many bytes of memory; `below(n)` is a random number below n.
-    ///
-    /// # Errors
-    /// As [`Memory::fill`].
     pub fn new(
         bytes: usize,
         pages: Pages,

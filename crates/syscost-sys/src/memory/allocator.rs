@@ -27,9 +27,6 @@ impl Allocations {
     pub const GROUPS: usize = 2;
 
     /// Counts the calls of a group from now on.
-    ///
-    /// # Errors
-    /// As [`Watch::of`].
     pub fn begin(group: usize) -> Result<Self, Unsupported> {
         let own = TaskId::own();
         let places: [_; Self::GROUPS] = os::allocators();
@@ -39,9 +36,6 @@ impl Allocations {
     }
 
     /// The number so far; a block that one of them has another allocate counts twice.
-    ///
-    /// # Errors
-    /// As [`Watch::count`].
     pub fn count(&self) -> Result<u64, SystemError> {
         self.0.iter().map(Watch::count).sum()
     }

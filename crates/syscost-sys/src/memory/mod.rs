@@ -90,9 +90,6 @@ impl Memory {
     }
 
     /// As [`Memory::fill`], but nothing is touched yet: the kernel only knows which pages are wanted.
-    ///
-    /// # Errors
-    /// As [`Memory::fill`].
     pub fn reserve(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
         let page = pages.bytes()?;
         let bytes = bytes.next_multiple_of(page).max(page);
@@ -171,9 +168,6 @@ impl Memory {
     }
 
     /// How many of its bytes are resident in each kind of pages, the smallest first.
-    ///
-    /// # Errors
-    /// As [`Memory::resident`].
     pub fn resident_by_pages(&self) -> Result<[(Pages, usize); 3], Unsupported> {
         smaps::by_pages(self.start.addr()..self.start.addr() + self.bytes)
     }

@@ -42,12 +42,11 @@ pub(crate) fn cachestat(file: &File) -> io::Result<Cached> {
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
-    let [pages, dirty, writeback, evicted, _recently_evicted] = counts;
+    let [pages, dirty, writeback, _evicted, _recently_evicted] = counts;
     Ok(Cached {
         pages,
         dirty,
         writeback,
-        evicted,
     })
 }
 

@@ -16,9 +16,6 @@ pub struct Batch {
 
 impl Batch {
     /// Moves the calling thread into the class. Needs no privilege.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn enter() -> Result<Batch, SystemError> {
         let before = class()?;
         let enter = match before {

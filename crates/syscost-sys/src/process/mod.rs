@@ -161,9 +161,6 @@ pub fn make_idle_timer() -> Result<(), SystemError> {
 }
 
 /// Makes orphans among this process's descendants its own children, so that none is lost to init.
-///
-/// # Errors
-/// When the system refuses.
 pub fn become_subreaper() -> Result<(), SystemError> {
     os::become_subreaper().map_err(|cause| {
         SystemError::new("prctl(PR_SET_CHILD_SUBREAPER)", "on this process", cause)
@@ -188,9 +185,6 @@ pub fn reap_group(group: u32) {
 }
 
 /// Names the calling thread, for ps and top: a process is named after the file it was started from.
-///
-/// # Errors
-/// When the system refuses.
 pub fn set_name(name: &std::ffi::CStr) -> Result<(), SystemError> {
     os::set_name(name)
         .map_err(|cause| SystemError::new("prctl(PR_SET_NAME)", "of this thread", cause))
@@ -198,18 +192,12 @@ pub fn set_name(name: &std::ffi::CStr) -> Result<(), SystemError> {
 
 /// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores what
 /// it was when the thread was created).
-///
-/// # Errors
-/// When the system refuses.
 pub fn set_timer_slack(ns: u64) -> Result<(), SystemError> {
     os::set_timer_slack(ns)
         .map_err(|cause| SystemError::new("prctl(PR_SET_TIMERSLACK)", format!("to {ns} ns"), cause))
 }
 
 /// How late the kernel may wake the calling thread from a timed sleep, in ns.
-///
-/// # Errors
-/// When the system refuses.
 pub fn timer_slack() -> Result<u64, SystemError> {
     os::timer_slack()
         .map_err(|cause| SystemError::new("prctl(PR_GET_TIMERSLACK)", "of this thread", cause))

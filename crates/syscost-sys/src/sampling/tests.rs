@@ -98,7 +98,7 @@ fn a_program_that_uses_new_pages_is_in_faults() {
     let profile = or_skip!(profile_of(touching()));
     let faults = &profile.by_kind[&Kind::PageFault];
     assert!(2 * faults.samples > profile.in_kernel(), "{profile:?}");
-    assert!(profile.kernel_share() > Some(0.5), "{profile:?}");
+    assert!(2 * profile.in_kernel() > profile.samples(), "{profile:?}");
     if profile.has_ends {
         // All are given back in the end.
         let end = profile.share(&Kind::Call("exit_group".to_owned()));

@@ -99,9 +99,6 @@ pub fn file(extension: &str) -> Result<File, SystemError> {
 }
 
 /// A new directory inside `parent`.
-///
-/// # Errors
-/// When it cannot be recorded or created.
 pub fn directory_in(parent: &Path) -> Result<Directory, SystemError> {
     let (record, path) = Record::named(|name| {
         let path = parent.join(format!("syscost-{name}"));
@@ -113,9 +110,6 @@ pub fn directory_in(parent: &Path) -> Result<Directory, SystemError> {
 }
 
 /// An unused name for a POSIX message queue.
-///
-/// # Errors
-/// When it cannot be recorded.
 pub fn posix_queue() -> Result<PosixQueue, SystemError> {
     let (record, name) = Record::named(|name| {
         let name =

@@ -168,9 +168,6 @@ pub struct ExportArguments {
 
 impl ExportArguments {
     /// The format given, or the one that the file's ending means.
-    ///
-    /// # Errors
-    /// When it means none.
     pub fn form(&self) -> Result<ExportFormat, Failed> {
         let by_ending = [
             ("csv", ExportFormat::Csv),

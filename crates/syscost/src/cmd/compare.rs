@@ -109,15 +109,10 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
             text
         }
         CompareFormat::Markdown => markdown(comparison, output.verbose),
-        CompareFormat::Table => table_of(comparison, output.verbose),
+        CompareFormat::Table => table(comparison, &terminal::table_options(output.verbose)),
         CompareFormat::Html => super::report::of_comparison(runs, comparison),
     };
     super::print(&text)
-}
-
-/// Renders the comparison as a table.
-fn table_of(comparison: &Comparison, verbose: bool) -> String {
-    table(comparison, &terminal::table_options(verbose))
 }
 
 /// Returns the exit code of a comparison.

@@ -79,9 +79,6 @@ pub(super) fn first_run(
 }
 
 /// Does what precedes a run, and runs a command once.
-///
-/// # Errors
-/// What failed of it.
 pub(super) fn run(
     command: &Command,
     cpus: &[u32],
@@ -96,9 +93,6 @@ pub(super) fn run(
 }
 
 /// Does what precedes a run.
-///
-/// # Errors
-/// What failed of it.
 pub(super) fn prepare(command: &Command) -> Result<(), Failed> {
     execute::prepare(command).map_err(|why| failed(command, &why.to_string()))
 }

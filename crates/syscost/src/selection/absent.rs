@@ -8,6 +8,7 @@ use syscost_harness::Testbed;
 use syscost_harness::session::Profile;
 use syscost_harness::{Catalogue, Row};
 use syscost_params::Value;
+use syscost_report::sentence::listed;
 use syscost_results::renamed::{GONE, name_now};
 use syscost_results::{Run, row_name};
 
@@ -88,16 +89,6 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
         let hint = hint(text).unwrap_or_else(|| kept.look.clone());
         format!("no row is called `{text}` in {place}; {hint}")
     })
-}
-
-/// These names, at most this many.
-fn listed<T: AsRef<str>>(names: &[T], max: usize) -> String {
-    let named = names.iter().take(max).map(AsRef::as_ref);
-    let named = named.collect::<Vec<&str>>().join(", ");
-    match names.len().saturating_sub(max) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
 }
 
 /// Whether this is the name of rows that only a run with a far end has.

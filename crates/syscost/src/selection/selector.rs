@@ -31,8 +31,7 @@ pub(super) struct Parameter {
 }
 
 impl Selector {
-    /// # Errors
-    /// [`Failed::Usage`] when it is not a valid pattern.
+    /// Parses the pattern of a selector.
     pub(crate) fn parse(text: &str, here: &Testbed) -> Result<Self, Failed> {
         // The full name of a row means only that row, not those with more parameters.
         if text.ends_with('}') {

@@ -11,7 +11,6 @@ use syscost_harness::prelude::*;
 use syscost_stats::order;
 use syscost_sys::clock::Clock;
 use syscost_sys::files::{self, Buffer};
-use syscost_sys::partner::{Between, Shared};
 use syscost_sys::process::pause;
 
 use super::Windows;
@@ -331,7 +330,6 @@ mod tests {
     use syscost_sys::cpu;
 
     use super::*;
-    use syscost_sys::or_skip;
 
     /// A separate group of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {

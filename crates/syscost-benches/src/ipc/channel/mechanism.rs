@@ -1,7 +1,6 @@
 //! What tells a mechanism from others, and which rows it has: each mechanism's file says so of its own.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 /// A mechanism, beside what it does.
 #[derive(Debug)]

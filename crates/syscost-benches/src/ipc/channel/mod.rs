@@ -17,7 +17,6 @@ use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
 
 pub(super) use mechanism::Operation;
 pub(crate) use mechanism::{Mechanism, Rows};
@@ -183,7 +182,6 @@ fn twice(one: OwnedFd) -> Result<(OwnedFd, OwnedFd), Failure> {
 mod tests {
     use super::*;
     use crate::ipc::round_trip::tests::exchange;
-    use syscost_sys::partner::Between;
 
     /// Transfers messages of each of its sizes there and back.
     fn carries<C: Channel>(via: Via, open: Open<C>) {

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
-use syscost_sys::partner::{Between, Shared};
 use syscost_sys::raw::syscall6;
 
 use super::gate::{self, Gate};

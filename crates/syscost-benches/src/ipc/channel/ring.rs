@@ -5,7 +5,6 @@ use std::cell::UnsafeCell;
 
 use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Shared;
 
 use super::gate::{self, Gate};
 use super::mechanism::{ALL, LINE, Mechanism, Rows};

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use rustix::event::Timespec;
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
-use syscost_sys::counters::TaskId;
 use syscost_sys::raw::{syscall3, syscall4};
 
 use super::mechanism::Mechanism;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
 use syscost_sys::kernel::{Arrays, Course, Simd, Stream, Streaming, Work, supports};
-use syscost_sys::memory::{Pages, enough_for};
+use syscost_sys::memory::enough_for;
 
 use crate::memory::chases::MAX_CACHED;
 
@@ -165,7 +165,6 @@ fn take(cpu: u32) -> Arrays {
 mod tests {
     use super::*;
     use crate::memory::bandwidth::widest;
-    use syscost_sys::or_skip;
 
     #[test]
     fn a_refusal_leaves_existing_arrays_alone() {

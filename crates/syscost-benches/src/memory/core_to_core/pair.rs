@@ -8,7 +8,6 @@ use std::sync::atomic::{
 
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
 use crate::memory::page::{Page, WRITTEN};
@@ -246,7 +245,6 @@ pub(super) fn team<'t>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn only_messages_by_two_lines_use_two() {

@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::kernel::{Course, Stream};
-use syscost_sys::partner::{Between, Shared};
 
 use crate::memory::bandwidth::{PooledStream, enough_for_all, widest};
 

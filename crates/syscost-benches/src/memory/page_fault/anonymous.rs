@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
 
 use super::minor_faults;
 use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};

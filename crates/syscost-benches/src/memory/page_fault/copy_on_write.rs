@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::process::{die_with_parent, proc_of};
 
 use super::minor_faults;

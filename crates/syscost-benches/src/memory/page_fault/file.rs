@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 
 use rustix::mm::Advice;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::counters::{IoReader, Usage};
 
 use super::minor_faults;

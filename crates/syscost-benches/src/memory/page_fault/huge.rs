@@ -3,8 +3,6 @@
 use std::cell::Cell;
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
-use syscost_sys::memory::{Memory, Pages};
 
 use super::minor_faults;
 use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};

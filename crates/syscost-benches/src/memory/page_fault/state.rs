@@ -85,10 +85,8 @@ impl<'a, F: Fn() -> Result<(), Failure>> Walk<'a, F> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::memory::Pages;
 
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn pages_are_given_back_only_at_the_end_of_the_area() {

@@ -7,8 +7,6 @@ use std::os::fd::{AsRawFd, FromRawFd};
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
-use syscost_sys::partner::Between;
 use syscost_sys::topology::Relation;
 
 use crate::memory::space::area::Area;

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use rustix::mm::{Advice, MprotectFlags, madvise, mprotect};
 use syscost_harness::prelude::*;
-use syscost_sys::memory::{Memory, Pages};
 
 use super::pagemap::{self, PageCounts};
 
@@ -96,7 +95,6 @@ impl From<Memory> for Area {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn pages_come_when_written_and_go_when_forgotten() {

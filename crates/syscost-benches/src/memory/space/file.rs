@@ -194,7 +194,6 @@ impl Drop for Mapped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_sys::or_skip;
 
     #[test]
     fn pages_leave_the_tables_and_the_cache_and_come_back() {

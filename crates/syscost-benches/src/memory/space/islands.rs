@@ -150,7 +150,6 @@ impl Drop for Islands {
 mod tests {
     use super::*;
     use crate::memory::space::maps::mappings;
-    use syscost_sys::or_skip;
 
     #[test]
     fn each_is_a_mapping_of_its_own_until_it_is_unmapped() {

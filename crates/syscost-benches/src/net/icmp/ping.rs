@@ -264,7 +264,6 @@ fn checksum(packet: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
 
     use super::*;
 

@@ -29,9 +29,7 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, datagram};
 use syscost_net::{Account, Content, Service};
-use syscost_results::Evidence;
 use syscost_sys::audit::uncounted;
-use syscost_sys::partner::Shared;
 use syscost_sys::process;
 
 use super::round_trip::pair;

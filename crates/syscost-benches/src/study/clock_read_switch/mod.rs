@@ -142,8 +142,6 @@ impl Measured for ProcessSwitch {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;

@@ -2,7 +2,6 @@
 //! between two readings of the time-stamp counter.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
 use super::program::{self, PROCEDURE, procedure, program};
 

@@ -10,7 +10,7 @@ use rustix::time::{Timespec, clock_gettime};
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::TaskStat;
-use syscost_sys::partner::{Between, Partner, Shared};
+use syscost_sys::partner::Partner;
 use syscost_sys::process::{patience, set_timer_slack};
 
 use crate::implied::{Implied, Shares};

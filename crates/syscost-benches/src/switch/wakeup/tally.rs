@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_stats::order::median;
 use syscost_sys::counters::Usage;
@@ -123,8 +122,7 @@ fn per_sample(
 mod tests {
     use super::*;
     use crate::testing::{self, claims};
-    use syscost_harness::bencher::{Findings, Pass};
-    use syscost_results::Verdict;
+    use syscost_harness::bencher::Findings;
 
     fn measured(
         pass: Pass,

@@ -212,8 +212,6 @@ impl Drop for RaisedLimit {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
 
     use super::*;
     use crate::testing::{claims, found_by};

@@ -104,9 +104,6 @@ pub(super) enum Named {
 
 impl OwnExecutable {
     /// A directory, and the path from there.
-    ///
-    /// # Errors
-    /// As [`Device::open`].
     pub(super) fn place(&self, of: Named) -> Result<(BorrowedFd<'_>, &CStr), Failure> {
         Ok(match of {
             Named::File => (self.directory.as_fd(), &self.name),

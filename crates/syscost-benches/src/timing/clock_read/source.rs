@@ -3,7 +3,6 @@
 
 use std::io;
 
-use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::clock::{self, Bracket, Clock};

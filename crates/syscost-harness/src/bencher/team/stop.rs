@@ -33,9 +33,6 @@ impl Stop {
 
     /// Returns an error once the work is over. For the measuring task, which ends it itself: if it is over
     /// before, a partner has failed, whose own error says why.
-    ///
-    /// # Errors
-    /// When it is over.
     #[inline(always)]
     pub fn check(&self) -> Result<(), Failure> {
         match self.is_set() {

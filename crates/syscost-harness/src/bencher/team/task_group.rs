@@ -109,9 +109,6 @@ impl<T: Copy + Send + 'static> TaskGroup<T> {
 
     /// Stops all workers, and waits until each has ended; returns their results, in the order in which they
     /// were added.
-    ///
-    /// # Errors
-    /// With the error of one of them.
     pub fn dismiss(self) -> Result<Vec<T>, Failure> {
         let team = self.driven_by(|_| Ok(()));
         team.perform([]).map(|(_, accounts)| accounts)

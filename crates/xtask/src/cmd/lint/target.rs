@@ -100,25 +100,20 @@ mod tests {
     #[test]
     fn every_form_of_the_condition_is_found_at_its_line() {
         let path = "crates/syscost-harness/src/a.rs";
-        assert_eq!(found(path, "#[cfg(@os = \"linux\")]\nfn a() {}"), [3]);
-        assert_eq!(
-            found(path, "fn a() {\n    if cfg!(@arch = \"x86_64\") {}\n}"),
-            [4]
-        );
-        assert_eq!(
-            found(
-                path,
-                "#[cfg(all(\n    unix,\n    not(@env = \"musl\")\n))]\nfn a() {}"
+        for (condition, lines) in [
+            ("#[cfg(@os = \"linux\")]\nfn a() {}", vec![3]),
+            ("fn a() {\n    if cfg!(@arch = \"x86_64\") {}\n}", vec![4]),
+            (
+                "#[cfg(all(\n    unix,\n    not(@env = \"musl\")\n))]\nfn a() {}",
+                vec![3],
             ),
-            [3]
-        );
-        assert_eq!(
-            found(
-                path,
-                "#[cfg_attr(@os = \"macos\", ignore)]\n\n#[cfg(@os = \"x\")]"
+            (
+                "#[cfg_attr(@os = \"macos\", ignore)]\n\n#[cfg(@os = \"x\")]",
+                vec![3, 5],
             ),
-            [3, 5]
-        );
+        ] {
+            assert_eq!(found(path, condition), lines, "{condition}");
+        }
     }
 
     #[test]

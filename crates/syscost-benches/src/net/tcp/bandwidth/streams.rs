@@ -8,7 +8,6 @@ use syscost_harness::prelude::*;
 use syscost_net::service::{Account, ServiceError, TcpSide, stream};
 use syscost_net::socket::{self, Tcp};
 use syscost_net::{Content, Service, wire};
-use syscost_sys::partner::Shared;
 use syscost_sys::process::{patience, pause};
 use syscost_sys::tcp::TcpInfo;
 
