@@ -262,7 +262,7 @@ mod tests {
             &hour(&run).expect("probed"),
             &[
                 "CPU 1 showed probes of one kind only: that they are of an own core is assumed",
-                "CPU 1 seemed its own 75 % of the time before the run and 1.0 % while measuring: one of them is wrong, or the hour changed",
+                "CPU 1 seemed its own in 75 % of probes before the run and in 1.0 % while measuring: one of them is wrong, or the hour changed",
             ],
         );
         run.noise.clear();
@@ -316,7 +316,7 @@ mod tests {
         let mut run = fixture::run();
         assert_eq!(
             core_ours(&run.noise).as_deref(),
-            Some("core ours 12 % of the time (CPU 0), 62 % (CPU 1)")
+            Some("core ours in 12 % of probes (CPU 0), 62 % (CPU 1)")
         );
         assert_eq!(
             slower_while_shared(&run.noise).as_deref(),
@@ -342,7 +342,7 @@ mod tests {
         let mut run = fixture::run();
         assert_eq!(
             machine(&run),
-            "Imaginary CPU 9000, 2 CPUs, measured on CPU 1, core ours 62 % of the time (CPU 1), KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
+            "Imaginary CPU 9000, 2 CPUs, measured on CPU 1, core ours in 62 % of probes (CPU 1), KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
         );
         run.machine.hypervisor = Known::Yes(EMULATORS[0].to_owned());
         assert!(machine(&run).contains(", emulated by QEMU TCG, Linux"));

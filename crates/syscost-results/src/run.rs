@@ -193,8 +193,8 @@ pub struct Noise {
     pub gaps_over_5us: u64,
     /// Whether measurements ran on this CPU.
     pub used: bool,
-    /// Share of that time in which nothing else ran on its core, in percent; null where that cannot
-    /// be determined.
+    /// Share of the probes of its core that found nothing else running on it, in percent; null where that
+    /// cannot be determined. Nothing probes while another program runs on the CPU itself.
     #[serde(default)]
     pub alone_percent: Option<f64>,
     /// The same over all processes that measured on this CPU: the mean; null where none did, or
@@ -202,7 +202,7 @@ pub struct Noise {
     #[serde(default)]
     pub measured_alone_percent: Option<f64>,
     /// How much longer independent instructions took while the core was shared, in percent: the
-    /// median; null if it never was.
+    /// median; null if no probe found it so.
     #[serde(default)]
     pub shared_slowdown_percent: Option<f64>,
     /// Time of independent over dependent instructions while the core is ours: a constant of the
@@ -221,6 +221,13 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// Share of the time of the probe in which the core was ours, in percent: the CPU ours, and nothing else
+    /// on its core; `None` where the latter cannot be determined.
+    pub fn ours_percent(&self) -> Option<f64> {
+        let had = 1.0 - self.lost_percent / 100.0;
+        self.alone_percent.map(|share| share * had)
+    }
+
     /// How much the SMT sibling slows independent instructions, in percent; `None` if none was seen, or
     /// if the difference is within the scatter of the checks.
     pub fn seen_slowdown_percent(&self) -> Option<f64> {

@@ -45,7 +45,7 @@ impl Shares {
 pub(super) fn shared(noise: &[Noise]) -> Option<Warning> {
     let is_rare = |alone: &f64| *alone < MIN_ALONE_PERCENT;
     let used = noise.iter().filter(|probe| probe.used);
-    let rare = used.filter_map(|one| Some((one.cpu, one.alone_percent.filter(is_rare)?)));
+    let rare = used.filter_map(|one| Some((one.cpu, one.ours_percent().filter(is_rare)?)));
     let Shares {
         is_of_one,
         cpus,

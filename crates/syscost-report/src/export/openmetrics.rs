@@ -291,7 +291,7 @@ fn about_runs(text: &mut Families, runs: &[Exported<'_>]) {
             }
         });
     };
-    let help = "Share of the time in which the core worked for nobody else, as the run began";
+    let help = "Share of the probes of the core that found nobody else on it, as the run began";
     of_cores("core_alone", help, |noise| noise.alone_percent);
     let help = "How much longer independent instructions took while the core was shared";
     of_cores("core_shared_slowdown", help, |noise| {

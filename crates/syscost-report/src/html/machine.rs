@@ -165,7 +165,7 @@ fn main(run: &Run) -> Facts {
 fn shared_core(run: &Run) -> Option<String> {
     let (used, others): (Vec<&Noise>, Vec<&Noise>) = run.noise.iter().partition(|noise| noise.used);
     let all: Vec<&Noise> = used.iter().chain(&others).copied().collect();
-    let shares = sentence::core_ours(all.iter().copied())?.replacen("core ours ", "", 1);
+    let shares = sentence::core_ours(all.iter().copied())?.replacen("core ours in ", "", 1);
     let count =
         |share: fn(&Noise) -> Option<f64>| all.iter().filter_map(|noise| share(noise)).count();
     let measured = count(|noise| noise.measured_alone_percent);

@@ -10,7 +10,7 @@ use crate::sentence::{self, Mark};
 
 use super::{MAX_COLUMNS, key, words};
 
-/// How much of the time the cores that measured were ours: `90 %`, `88 to 91 %`.
+/// In how many of the probes the cores that measured were ours: `90 %`, `88 to 91 %`.
 pub(super) fn cores_ours(run: &Run) -> Option<String> {
     let (low, high) = sentence::ends_of_ours(run)?;
     Some(match low == high {
@@ -72,7 +72,7 @@ pub(super) fn counts(run: &Run) -> Markup {
             (tile(&format!("? {}", marked(run, Mark::Unverified)), "care", Some("care"), "unverified: not all could be counted"))
             @let withheld = count(Status::Withheld);
             (tile(&number(withheld), if withheld > 0 { "bad" } else { "" }, (withheld > 0).then_some("withheld"), "withheld: the evidence contradicts"))
-            @if let Some(ours) = cores_ours(run) { (tile(&ours, "", None, "of the time the cores were ours")) }
+            @if let Some(ours) = cores_ours(run) { (tile(&ours, "", None, "of the probes found the cores ours")) }
             (tile(&number(within(run, 10.0)), "", None, &format!("known within ±10 %, {} of them within ±2 %", within(run, 2.0))))
         }
         @let special = special(run);

@@ -9,17 +9,17 @@ use syscost_stats::order;
 use super::words::{agreeing, count};
 use crate::units::{interval, quantity, ratio};
 
-/// The share of the time in which the cores of these CPUs were not shared: `core ours 62 % of the
-/// time (CPU 1), 12 % (CPU 0)`; `None` if none is known.
+/// The share of the probes that found the cores of these CPUs not shared: `core ours in 62 % of
+/// probes (CPU 1), 12 % (CPU 0)`; `None` if none is known.
 pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
     // While measuring or, if that is unknown, according to the probe before.
-    let shares = by_cpu(noise, " of the time", |noise| {
+    let shares = by_cpu(noise, " of probes", |noise| {
         noise.measured_alone_percent.or(noise.alone_percent)
     })?;
-    Some(format!("core ours {shares}"))
+    Some(format!("core ours in {shares}"))
 }
 
-/// The least and the most of the time for which the cores that measured were ours, in whole percent;
+/// The least and the most of the probes in which the cores that measured were ours, in whole percent;
 /// `None` if none is known.
 pub(crate) fn ends_of_ours(run: &Run) -> Option<(f64, f64)> {
     let used = run.noise.iter().filter(|noise| noise.used);
@@ -85,7 +85,10 @@ pub fn hour(run: &Run) -> Option<String> {
     let probed =
         rows.filter(|row| row.status == Status::Ok && row.estimate.undisturbed_percent.is_some());
     let probed: Vec<&Measurement> = probed.collect();
-    let own: Vec<_> = probed.iter().filter(|row| !row.is_in_company()).collect();
+    // Some row has no sample in which nothing was seen to disturb it.
+    let is_own =
+        |row: &&&Measurement| !row.is_in_company() && row.estimate.undisturbed_percent != Some(0.0);
+    let own: Vec<_> = probed.iter().filter(is_own).collect();
     let precise = own.iter().filter(|row| is_precise(row)).count();
     let word = quality(precise, probed.len());
     let (own, all) = (own.len(), probed.len());
@@ -134,7 +137,7 @@ pub fn hour(run: &Run) -> Option<String> {
         if let Some((before, while_measuring)) = seen.filter(|(a, b)| (a - b).abs() > CONTRADICTION)
         {
             parts.push(format!(
-                "CPU {cpu} seemed its own {} of the time before the run and {} while measuring: one of them is wrong, \
+                "CPU {cpu} seemed its own in {} of probes before the run and in {} while measuring: one of them is wrong, \
                  or the hour changed",
                 share(before),
                 share(while_measuring)

@@ -162,7 +162,7 @@ fn the_conditions_are_told_once() {
     let page = draw(&[&run]);
     let (_, machine) = page.split_once("id=\"machine\"").expect("the machine");
     for text in [
-        "62 % of the time (CPU 1)",
+        "62 % of probes (CPU 1)",
         "on: retbleed; vulnerable: spec_store_bypass; 1 not needed",
         "madvise",
         "performance, turbo off",

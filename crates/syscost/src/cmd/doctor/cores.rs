@@ -8,7 +8,7 @@ const MAX_SHARED_PERCENT: f64 = 20.0;
 
 /// Whether a CPU's core does other work as well, from what the noise probe observed.
 pub(super) fn of(noise: &Noise) -> Finding {
-    let Some(alone) = noise.alone_percent else {
+    let Some(ours) = noise.ours_percent() else {
         return Finding {
             code: SHARED_CORE,
             level: Level::Note,
@@ -16,7 +16,7 @@ pub(super) fn of(noise: &Noise) -> Finding {
             advice: "samples cannot be separated by it; repeat the run at different hours and compare",
         };
     };
-    let (level, advice) = match alone < 100.0 - MAX_SHARED_PERCENT {
+    let (level, advice) = match ours < 100.0 - MAX_SHARED_PERCENT {
         true => (
             Level::Warning,
             "another program, or another guest on the same core, was running. A run waits for moments when nothing is, which takes \
@@ -24,8 +24,11 @@ pub(super) fn of(noise: &Noise) -> Finding {
         ),
         false => (Level::Good, ""),
     };
-    let mut seen = format!("core ours {alone:.1} % of the time");
-    if let Some(slowdown) = noise.seen_slowdown_percent().filter(|_| alone < 100.0) {
+    let mut seen = format!("core ours {ours:.1} % of the time");
+    if let Some(slowdown) = noise
+        .seen_slowdown_percent()
+        .filter(|_| noise.alone_percent < Some(100.0))
+    {
         seen += &format!("; shared: independent instructions take {slowdown:.0} % longer");
     }
     Finding {

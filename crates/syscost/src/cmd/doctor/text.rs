@@ -177,7 +177,7 @@ mod tests {
         }
         let count = |what: &str| text.matches(what).count();
         assert_eq!(count("warning  CPU 1   lost 40.0 %"), 1, "{text}");
-        assert_eq!(count("warning  CPU 1   core ours 50.0 %"), 1, "{text}");
+        assert_eq!(count("warning  CPU 1   core ours 30.0 %"), 1, "{text}");
         assert_eq!(count("end other programs"), 1, "{text}");
         assert_eq!(count("another guest"), 1, "{text}");
         // The clock's own section says so.

@@ -54,7 +54,13 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     while !is_over(begun, time, &interrupted) {
         let mut heard = noise::probe(&cpus, &rough, cores.shape(), LISTEN);
         heard.iter_mut().for_each(|one| cores.annotate(one));
-        let noise: Vec<Noise> = heard.into_iter().map(|one| of_time(one.noise)).collect();
+        let noise: Vec<Noise> = heard
+            .into_iter()
+            .map(|one| Noise {
+                alone_percent: one.noise.ours_percent(),
+                ..one.noise
+            })
+            .collect();
         summary.add(&noise);
         let text = match is_terminal {
             true => {
@@ -80,16 +86,6 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     })
 }
 
-/// The same, with the core's share in the whole time: while other programs ran on the CPU, nothing
-/// looked at its core, and it was not ours.
-fn of_time(noise: Noise) -> Noise {
-    let had = 1.0 - noise.lost_percent / 100.0;
-    Noise {
-        alone_percent: noise.alone_percent.map(|share| share * had),
-        ..noise
-    }
-}
-
 fn is_over(begun: Instant, time: Option<Duration>, interrupted: &AtomicBool) -> bool {
     interrupted.load(Ordering::Relaxed) || time.is_some_and(|time| begun.elapsed() >= time)
 }
@@ -107,25 +103,4 @@ fn height() -> usize {
     /// Lines of a terminal that does not tell how many it has.
     const COMMON: usize = 24;
     terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_core_on_which_others_run_is_not_ours_meanwhile() {
-        let busy = Noise {
-            alone_percent: Some(99.0),
-            lost_percent: 80.0,
-            ..Noise::default()
-        };
-        let share = of_time(busy.clone()).alone_percent.expect("known");
-        assert!((share - 19.8).abs() < 1e-9, "{share}");
-        let unknown = Noise {
-            alone_percent: None,
-            ..busy
-        };
-        assert_eq!(of_time(unknown).alone_percent, None);
-    }
 }
