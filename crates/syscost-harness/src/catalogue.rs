@@ -169,12 +169,25 @@ impl Catalogue {
         self.all().find(|benchmark| benchmark.id == id)
     }
 
-    /// Whether it is a row that every program has, under the title that it has there.
+    /// Whether it is a row that every program has, with all that it has there. Of a benchmark whose variants
+    /// depend on the machine only the parameters are known.
     pub fn ships(&self, row: &Measurement) -> bool {
-        let shipped = self.groups.iter().flat_map(|group| group.benchmarks);
-        shipped
-            .into_iter()
-            .any(|one| one.id == row.id && one.title == row.title)
+        let is_parameter =
+            |one: &Entry, key: &str| one.parameters.iter().any(|(own, _)| *own == key);
+        let is_variant = |one: &Entry| {
+            let cases = (one.cases)(&Testbed::plain());
+            cases
+                .iter()
+                .any(|case| row.name == format!("{}{}", one.id, case.suffix()))
+        };
+        let mut shipped = self.groups.iter().flat_map(|group| group.benchmarks);
+        shipped.any(|one| {
+            (one.id, one.title, one.unit, one.better)
+                == (&*row.id, &*row.title, row.unit, row.better)
+                && row.revision <= one.revision
+                && row.case.keys().all(|key| is_parameter(one, key))
+                && (one.depends_on_machine || is_variant(one))
+        })
     }
 
     /// Says of each row of a document what it stands for in reports.

@@ -8,6 +8,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use crate::commands::{COMMAND, EXECUTED, command_of};
 use crate::directory::KEY;
 use crate::run::{Config, NfsServer, Peer, Warning};
@@ -221,6 +225,7 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
         clean(&mut check.detail);
     }
     machine.anonymize();
+    *machine = with_texts(machine, &|text| *text = names.clean_of_facts(text));
     if let Some(peer) = peer {
         let Peer {
             name,
@@ -232,6 +237,7 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
             UNNAMED.clone_into(name);
         }
         machine.anonymize();
+        *machine = with_texts(machine, &|text| *text = names.clean_of_facts(text));
     }
     if let Some(nfs) = nfs {
         let NfsServer {
@@ -276,6 +282,30 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
     (*program, *wrapper) = (None, None);
     environment.clear();
     given.clear();
+}
+
+/// The same with this done to all texts in it: values, and names of entries.
+fn with_texts<T>(whole: &T, change: &impl Fn(&mut String)) -> T
+where
+    T: Serialize + DeserializeOwned + Default,
+{
+    fn change_all(value: &mut Value, change: &impl Fn(&mut String)) {
+        match value {
+            Value::String(text) => change(text),
+            Value::Array(all) => all.iter_mut().for_each(|one| change_all(one, change)),
+            Value::Object(entries) => {
+                for (mut name, mut value) in std::mem::take(entries) {
+                    change(&mut name);
+                    change_all(&mut value, change);
+                    entries.insert(name, value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut value = serde_json::to_value(whole).unwrap_or_default();
+    change_all(&mut value, change);
+    serde_json::from_value(value).unwrap_or_default()
 }
 
 /// Claims keep their ids, by which studies find them, unless these are words of a text that names

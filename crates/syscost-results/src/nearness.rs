@@ -50,7 +50,7 @@ impl fmt::Display for Nearness {
             Nearness::Foreign => "another architecture",
             Nearness::Architecture => "another processor, same architecture",
             Nearness::Vendor => "another processor, same vendor",
-            Nearness::Family => "same processor family",
+            Nearness::Family => "same family and caches of a core",
             Nearness::Model => "same model",
         })
     }

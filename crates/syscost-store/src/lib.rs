@@ -27,7 +27,7 @@ pub use current::CurrentFile;
 pub use follow::{Followed, Scope, Tracked};
 pub use index::{Index, IndexError, KeptRun};
 pub use load::{LoadError, load, load_digest};
-pub use shared::{SharedError, Unfit, load_shared, share};
+pub use shared::{SharedError, Unfit, load_shared, share, wrong_numbers};
 pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;
 pub use sync::fingerprint;

@@ -145,10 +145,22 @@ pub fn load_shared(
     }
 }
 
+/// Returns why no number of this run is what its row's name says, if something makes all of them wrong.
+pub fn wrong_numbers(run: &Run) -> Option<Unfit> {
+    let machine = &run.machine;
+    let is_traced = run.warnings.iter().any(|one| one.code == "tracer");
+    let emulated = machine.is_emulated().filter(|is_emulated| *is_emulated);
+    let emulator = emulated.and_then(|_| machine.hypervisor.name());
+    (machine.build.profile != "release")
+        .then(|| Unfit::Build(machine.build.profile.clone()))
+        .or_else(|| Some(Unfit::Emulated(emulator?.to_owned())))
+        .or_else(|| machine.imitation().map(Unfit::Imitated))
+        .or_else(|| is_traced.then_some(Unfit::Traced))
+}
+
 fn check(run: &Run) -> Result<(), Unfit> {
     let Run {
         config,
-        machine,
         measurements,
         ..
     } = run;
@@ -167,17 +179,8 @@ fn check(run: &Run) -> Result<(), Unfit> {
     if 100 * skipped > measurements.len() {
         return Err(Unfit::Skipped(skipped));
     }
-    if machine.build.profile != "release" {
-        return Err(Unfit::Build(machine.build.profile.clone()));
-    }
-    if let (Some(true), Some(name)) = (machine.is_emulated(), machine.hypervisor.name()) {
-        return Err(Unfit::Emulated(name.to_owned()));
-    }
-    if let Some(name) = machine.imitation() {
-        return Err(Unfit::Imitated(name));
-    }
-    if run.warnings.iter().any(|one| one.code == "tracer") {
-        return Err(Unfit::Traced);
+    if let Some(reason) = wrong_numbers(run) {
+        return Err(reason);
     }
     if let Some(percent) = core_ours(&run.noise).filter(|percent| *percent < MIN_OURS) {
         return Err(Unfit::Shared(percent));

@@ -7,9 +7,10 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_report::summary;
 use syscost_results::{Nearness, Run};
-use syscost_store::{StoreError, load};
+use syscost_store::{StoreError, load, wrong_numbers};
 
 use crate::cli::BesideArgument;
+use crate::terminal::warn;
 use crate::{Failed, kept};
 
 /// A reference that ships with the program.
@@ -129,6 +130,9 @@ fn find(name: &str) -> Result<Reference> {
         other => other.into(),
     })?;
     kept::tell(name, &loaded);
+    if let Some(reason) = wrong_numbers(&loaded.run) {
+        warn(&format!("{name} is no reference: {reason}"));
+    }
     Ok(Reference {
         name: name.to_owned(),
         family: None,

@@ -46,6 +46,12 @@ impl Names {
         without_all(text, self.names.iter())
     }
 
+    /// As [`Self::clean`], for a fact of a machine, in which four numbers with points are a version.
+    pub(super) fn clean_of_facts(&self, text: &str) -> String {
+        let names = self.names.iter().filter(|name| !self.is_word(name));
+        without_paths(&without_names(text, names))
+    }
+
     fn is_word(&self, name: &str) -> bool {
         // At the beginning of a sentence a word has a capital.
         let mut letters = name.chars();
@@ -56,8 +62,11 @@ impl Names {
 }
 
 fn without_all<'a>(text: &str, names: impl Iterator<Item = &'a String>) -> String {
-    let text = names.fold(text.to_owned(), |text, name| without(&text, name));
-    without_addresses(&without_paths(&text))
+    without_addresses(&without_paths(&without_names(text, names)))
+}
+
+fn without_names<'a>(text: &str, names: impl Iterator<Item = &'a String>) -> String {
+    names.fold(text.to_owned(), |text, name| without(&text, name))
 }
 
 /// The text without this name, where it is a whole word or the beginning of a path.

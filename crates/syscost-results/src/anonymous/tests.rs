@@ -54,7 +54,9 @@ fn nothing_that_names_the_owner_is_left() {
     let mut run = fixture::run_of(&[vec![1.0, 2.0]]);
     run.machine = Machine {
         hostname: "secret-host".to_owned(),
-        kernel: "Linux 6.18.0".to_owned(),
+        kernel: "Linux 6.18.0-secret-host+".to_owned(),
+        distribution: Some("secret-host OS, in /srv/image".to_owned()),
+        mitigations: BTreeMap::from([("of secret-host".to_owned(), "none".to_owned())]),
         kernel_cmdline: Some("root=LABEL=secret-disk".to_owned()),
         kernel_version: Some("#1 built@secret-builder".to_owned()),
         ..Machine::default()

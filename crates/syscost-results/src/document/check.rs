@@ -24,6 +24,7 @@ const OTHER_FREQUENCY: f64 = 2.0;
 /// The first field that cannot be, with its row and what does not fit.
 pub(super) fn check(run: &Run) -> Result<(), DocumentError> {
     check_noise(&run.noise)?;
+    check_run(run)?;
     if !is_time(&run.started) {
         let place = ErrorPlace::Field {
             path: "started".to_owned(),
@@ -269,6 +270,47 @@ pub(super) fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
         }
     }
     Ok(())
+}
+
+/// Maximum length of a text among a machine's facts, in bytes: twice that of the longest command line of a kernel.
+const MAX_TEXT: usize = 8 << 10;
+
+/// Checks that times and frequencies can be some, and that no text of the machine is longer than any machine has:
+/// exports repeat it for each row.
+fn check_run(run: &Run) -> Result<(), DocumentError> {
+    let wrong = |path: &str, problem: String| {
+        let path = path.to_owned();
+        let place = ErrorPlace::Field { path, at: None };
+        Err(DocumentError::new(place, problem, TAKE_ANOTHER_COPY))
+    };
+    if !(0.0..1e9).contains(&run.duration_s) {
+        return wrong("duration_s", format!("no run takes {} s", run.duration_s));
+    }
+    let usual = run
+        .frequency
+        .map(|frequency| [frequency.usual_ghz, frequency.low_ghz, frequency.high_ghz]);
+    for ghz in run.core_ghz.into_iter().chain(usual.into_iter().flatten()) {
+        if !(1e-3..1e3).contains(&ghz) {
+            return wrong("frequency", format!("no core runs at {ghz:?} GHz"));
+        }
+    }
+    for row in &run.measurements {
+        let share = row.estimate.undisturbed_percent;
+        if share.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
+            return wrong(&row.name, "a share in percent is from 0 to 100".to_owned());
+        }
+    }
+    let texts = run.machine.facts();
+    match texts
+        .iter()
+        .find(|(_, text)| text.as_str().is_some_and(|text| text.len() > MAX_TEXT))
+    {
+        Some((path, _)) => wrong(
+            path,
+            format!("longer than {MAX_TEXT} bytes, as no machine's is"),
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Checks that figures are finite and in order.

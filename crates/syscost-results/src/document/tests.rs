@@ -66,6 +66,46 @@ fn a_share_is_no_more_than_the_whole() {
     }
 }
 
+#[test]
+fn what_no_run_and_no_machine_is_is_refused() {
+    let frequency = |ghz: f64| json!({ "usual_ghz": ghz, "is_of_machine": true, "low_ghz": 1.0, "high_ghz": 9.0 });
+    for (pointer, value, is_sound) in [
+        ("/duration_s", json!(-5.0), false),
+        ("/duration_s", json!(1e308), false),
+        ("/core_ghz", json!(1e300), false),
+        ("/core_ghz", json!(3.7), true),
+        ("/frequency", frequency(-1.0), false),
+        ("/frequency", frequency(3.0), true),
+        ("/machine/cpu_model", json!("x".repeat(9000)), false),
+        ("/machine/cpu_model", json!("x".repeat(900)), true),
+        (
+            "/measurements/0/estimate/undisturbed_percent",
+            json!(-40.0),
+            false,
+        ),
+        (
+            "/measurements/0/estimate/undisturbed_percent",
+            json!(40.0),
+            true,
+        ),
+    ] {
+        let mut document = document();
+        let (parent, field) = pointer.rsplit_once('/').unwrap();
+        let parent = document.pointer_mut(parent).unwrap();
+        parent
+            .as_object_mut()
+            .unwrap()
+            .insert(field.to_owned(), value.clone());
+        match read(&text_of(&document)) {
+            Ok(_) => assert!(is_sound, "{pointer} {value:.40}"),
+            Err(error) => {
+                assert!(!is_sound, "{pointer} {value:.40}: {error}");
+                check_line(&error);
+            }
+        }
+    }
+}
+
 /// The error, as it follows a file's name; checked to be one line.
 fn refused(bytes: &[u8]) -> String {
     let error = read(bytes).expect_err("this is no run");

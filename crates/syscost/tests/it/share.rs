@@ -1,6 +1,8 @@
 //! Runs that users send as references.
 
-use crate::common::{Program, RUN};
+use serde_json::json;
+
+use crate::common::{Json, Program, RUN, rows};
 
 /// A reference, as it was shared.
 const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/references/epyc-guest.json.gz");
@@ -45,4 +47,55 @@ fn what_is_not_fit_or_not_anonymous_is_refused_in_a_sentence() {
         assert_eq!(sentence.count(), 1, "{}", refused.err);
         assert!(!std::path::Path::new("s.json.gz").exists());
     }
+}
+
+#[test]
+fn what_no_program_measures_is_not_shared() {
+    let program = Program::new();
+    let shared = program.json(&format!("show {SHARED} --format json"));
+    let rows = rows(&shared).len();
+    for (field, value) in [
+        ("better", json!("higher")),
+        ("revision", json!(99)),
+        ("title", json!("Call of alice")),
+    ] {
+        let mut edited = shared.clone();
+        let row = &mut edited["measurements"][0];
+        assert_ne!(row[field], value);
+        row[field] = value;
+        let file = program.put("edited.json", &edited.to_string());
+        let said = program
+            .run(&format!("report {file} --anonymous --share s.json.gz"))
+            .says(0, "Wrote ");
+        assert!(
+            said.err.contains(&format!("{} of {rows} rows", rows - 1)),
+            "{field}: {}",
+            said.err
+        );
+    }
+    let mut edited = shared;
+    let row = &mut edited["measurements"][0];
+    let name = row["name"].text().replace('}', ",owner=alice}");
+    row["case"]["owner"] = json!("alice");
+    row["name"] = json!(name);
+    let file = program.put("edited.json", &edited.to_string());
+    let said = program
+        .run(&format!("report {file} --anonymous --share s.json.gz"))
+        .says(0, "Wrote ");
+    assert!(
+        said.err.contains(&format!("{} of {rows} rows", rows - 1)),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn a_reference_whose_numbers_are_wrong_is_called_none() {
+    let program = Program::new();
+    let mut run = program.json(&format!("show {SHARED} --format json"));
+    run["machine"]["build"]["profile"] = json!("debug");
+    let file = program.put("debug.json", &run.to_string());
+    program
+        .run(&format!("show {RUN} --beside {file}"))
+        .says(0, "is no reference: measured by a debug build");
 }
