@@ -66,11 +66,20 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
             Known::No => finding("cgroup_quota", None, "none".to_owned()),
             Known::Yes(quota) => finding(
                 "cgroup_quota",
-                (quota < 1.0).then_some((
-                    Level::Warning,
-                    "the control group throttles even one busy CPU; raise its quota (cpu.max, or cpu.cfs_quota_us)",
-                )),
-                format!("{quota} CPUs"),
+                if quota < 1.0 {
+                    Some((
+                        Level::Warning,
+                        "the control group throttles even one busy CPU; raise its quota (cpu.max, or cpu.cfs_quota_us)",
+                    ))
+                } else if quota < f64::from(machine.cpus_allowed) {
+                    Some((
+                        Level::Note,
+                        "rows that keep more CPUs busy may be throttled; raise it (cpu.max, or cpu.cfs_quota_us)",
+                    ))
+                } else {
+                    None
+                },
+                format!("the time of {quota} of {} CPUs", machine.cpus_allowed),
             ),
         },
         match machine.perf_event_paranoid {

@@ -68,6 +68,7 @@ pub fn kernel_clocksource(sysfs: &Path) -> Check {
         }
     };
     match chosen.as_str() {
+        "" => Check::new(name, None, format!("{} is empty", path.display())),
         "tsc" | "arch_sys_counter" => {
             Check::new(name, Some(true), format!("the kernel uses {chosen}"))
         }

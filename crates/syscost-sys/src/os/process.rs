@@ -135,9 +135,9 @@ pub(crate) fn make_idle_timer() -> io::Result<()> {
     }
 }
 
-/// `None` for a parent in another pid namespace.
+/// `None` for a parent in another pid namespace, or where a filter refuses to tell.
 pub(crate) fn parent_id() -> Option<u32> {
-    process::getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned())
+    u32::try_from(process::getppid()?.as_raw_nonzero().get()).ok()
 }
 
 pub(crate) fn become_subreaper() -> io::Result<()> {

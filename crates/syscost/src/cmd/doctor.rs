@@ -131,7 +131,20 @@ fn found(noise: &[Noise], clock: &Clock) -> Vec<Found> {
         cpu: Some(probe.cpu),
     });
     let failed = failed_checks(clock).map(Found::from);
-    lost.chain(shared).chain(failed).collect()
+    let unheard = noise.is_empty().then(|| {
+        Found::from(Finding {
+            code: NOISE,
+            level: Level::Warning,
+            seen: "unknown: no thread could be started to read the clock on a CPU".to_owned(),
+            advice: "nothing tells how busy the machine is; a limit on processes or memory is in the way (ulimit -u, -d, -v)",
+        })
+    });
+    unheard
+        .into_iter()
+        .chain(lost)
+        .chain(shared)
+        .chain(failed)
+        .collect()
 }
 
 fn noise_finding(probe: &Noise) -> Finding {
