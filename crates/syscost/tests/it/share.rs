@@ -53,40 +53,29 @@ fn what_is_not_fit_or_not_anonymous_is_refused_in_a_sentence() {
 fn what_no_program_measures_is_not_shared() {
     let program = Program::new();
     let shared = program.json(&format!("show {SHARED} --format json"));
-    let rows = rows(&shared).len();
-    for (field, value) in [
-        ("better", json!("higher")),
-        ("revision", json!(99)),
-        ("title", json!("Call of alice")),
+    let (first, all) = (&rows(&shared)[0], rows(&shared).len());
+    let name = first["name"].text().replace('}', ",owner=alice}");
+    let mut case = first["case"].clone();
+    case["owner"] = json!("alice");
+    for change in [
+        json!({ "better": "higher" }),
+        json!({ "revision": 99 }),
+        json!({ "title": "Call of alice" }),
+        json!({ "name": name, "case": case }),
     ] {
         let mut edited = shared.clone();
-        let row = &mut edited["measurements"][0];
-        assert_ne!(row[field], value);
-        row[field] = value;
+        for (field, value) in change.as_object().unwrap() {
+            edited["measurements"][0][field] = value.clone();
+        }
         let file = program.put("edited.json", &edited.to_string());
-        let said = program
-            .run(&format!("report {file} --anonymous --share s.json.gz"))
-            .says(0, "Wrote ");
+        let to = program.folder().join("shared.json.gz");
+        let command = format!("report {file} --anonymous --share {}", to.display());
+        let said = program.run(&command).says(0, "Wrote ").err;
         assert!(
-            said.err.contains(&format!("{} of {rows} rows", rows - 1)),
-            "{field}: {}",
-            said.err
+            said.contains(&format!("{} of {all} rows", all - 1)),
+            "{change}: {said}"
         );
     }
-    let mut edited = shared;
-    let row = &mut edited["measurements"][0];
-    let name = row["name"].text().replace('}', ",owner=alice}");
-    row["case"]["owner"] = json!("alice");
-    row["name"] = json!(name);
-    let file = program.put("edited.json", &edited.to_string());
-    let said = program
-        .run(&format!("report {file} --anonymous --share s.json.gz"))
-        .says(0, "Wrote ");
-    assert!(
-        said.err.contains(&format!("{} of {rows} rows", rows - 1)),
-        "{}",
-        said.err
-    );
 }
 
 #[test]
