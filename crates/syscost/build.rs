@@ -36,10 +36,18 @@ fn repository() -> Option<String> {
     // Each commit and each checkout is noted there; HEAD itself stays what it is while its branch moves.
     let noted = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
     println!("cargo::rerun-if-changed={noted}");
-    // The program's own files.
-    println!("cargo::rerun-if-changed=..");
+    // What the program is made of.
+    let own = ["..", "../../Cargo.toml", "../../Cargo.lock"];
+    own.iter()
+        .for_each(|path| println!("cargo::rerun-if-changed={path}"));
     let commit = git(&["rev-parse", "HEAD"])?;
-    let changed = git(&["status", "--porcelain", "--untracked-files=no", ".."])?;
+    let status = [
+        "--no-optional-locks",
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+    ];
+    let changed = git(&[&status[..], &own].concat())?;
     Some(match changed.is_empty() {
         true => commit,
         false => format!("{commit}-dirty"),

@@ -169,24 +169,28 @@ impl Catalogue {
         self.all().find(|benchmark| benchmark.id == id)
     }
 
-    /// Whether it is a row that every program has, with all that it has there. Of a benchmark whose variants
-    /// depend on the machine only the parameters are known.
+    /// Whether it is a row that every program of this version or an earlier one has. Of a benchmark whose variants
+    /// depend on the machine the parameters are known, and their values but for numbers.
     pub fn ships(&self, row: &Measurement) -> bool {
-        let is_parameter =
-            |one: &Entry, key: &str| one.parameters.iter().any(|(own, _)| *own == key);
         let is_variant = |one: &Entry| {
             let cases = (one.cases)(&Testbed::plain());
-            cases
-                .iter()
-                .any(|case| row.name == format!("{}{}", one.id, case.suffix()))
+            let is_known = |key: &str, value: &str| {
+                let mut known = cases.iter().flat_map(Case::parameters);
+                known.any(|(own, is)| own == key && (is == value || is_number(value)))
+            };
+            match one.depends_on_machine {
+                true => row.case.iter().all(|(key, value)| is_known(key, value)),
+                false => cases
+                    .iter()
+                    .any(|case| row.name == format!("{}{}", one.id, case.suffix())),
+            }
         };
         let mut shipped = self.groups.iter().flat_map(|group| group.benchmarks);
         shipped.any(|one| {
             (one.id, one.title, one.unit, one.better)
                 == (&*row.id, &*row.title, row.unit, row.better)
                 && row.revision <= one.revision
-                && row.case.keys().all(|key| is_parameter(one, key))
-                && (one.depends_on_machine || is_variant(one))
+                && is_variant(one)
         })
     }
 
@@ -231,6 +235,13 @@ impl Catalogue {
             })
             .collect()
     }
+}
+
+/// Whether this is a number of something, or are several: `3`, `64K`, `0-3`.
+fn is_number(value: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let unit = value.trim_start_matches(|letter| is_digit(letter) || ".,-".contains(letter));
+    value.starts_with(is_digit) && unit.len() <= 2
 }
 
 /// Whether this is what ids of benchmarks look like.

@@ -379,11 +379,9 @@ impl Cores {
             .iter()
             .partition(|reading| alone.holds(reading));
         noise.alone_percent = Some(100.0 * own.len() as f64 / heard.readings.len() as f64);
-        // Each of two threads has half of a core at worst: beyond that another task ran on this very CPU.
         let slower: Vec<f64> = shared
             .iter()
             .filter_map(|reading| reading.ratio())
-            .filter(|ratio| *ratio <= 2.0 * alone.ratio)
             .collect();
         noise.shared_slowdown_percent =
             median(&slower).map(|ratio| 100.0 * (ratio / alone.ratio - 1.0));

@@ -6,6 +6,7 @@
 //! interference shows up here as well. Between two readings it checks whether the core does other
 //! work, which causes no gap and takes more time than all gaps together.
 
+use std::mem;
 use std::thread;
 use std::time::Duration;
 
@@ -93,8 +94,15 @@ fn probe_one(number: u32, clock: Clock, shape: Shape, time: Duration) -> Option<
     let mut long_chains = Vec::with_capacity(MAX_LONG_CHAINS);
     let mut count: u64 = 0;
     let lost_ns = LONG_GAP_NS + MAX_SLOWDOWN * probe_ns(&probe, &clock);
+    let (lost_ticks, mut last) = ((lost_ns * ticks_per_ns) as u64, u64::MAX);
     let gaps = Gaps::listen(ticks_per_ns, length_ns, lost_ns, || {
         let reading = probe.read();
+        let now = clock.start();
+        let took = now.saturating_sub(mem::replace(&mut last, now));
+        if took > lost_ticks {
+            // Something else ran on this very CPU meanwhile, which says nothing of its core.
+            return now;
+        }
         count += 1;
         if count.is_multiple_of(KEPT) && readings.len() < MAX_READINGS {
             readings.push(reading);
@@ -102,7 +110,7 @@ fn probe_one(number: u32, clock: Clock, shape: Shape, time: Duration) -> Option<
         if count.is_multiple_of(LONG_CHAINS) && long_chains.len() < MAX_LONG_CHAINS {
             long_chains.push(probe.long_chain(reading));
         }
-        clock.start()
+        now
     });
     Some(Heard {
         noise: Noise {
@@ -123,7 +131,7 @@ fn probe_one(number: u32, clock: Clock, shape: Shape, time: Duration) -> Option<
 /// unknown or hardly differs, the one that lost the least time. CPU 0, which serves most
 /// interrupts, loses a tie.
 pub fn quietest(noise: &[Noise]) -> Option<u32> {
-    let own = |one: &Noise| one.alone_percent.unwrap_or(100.0);
+    let own = |one: &Noise| one.ours_percent().unwrap_or(100.0 - one.lost_percent);
     let most = noise.iter().map(own).reduce(f64::max)?;
     noise
         .iter()
@@ -168,6 +176,11 @@ mod tests {
         assert_eq!(
             chosen(&[of(0, Some(58.0), 0.1), of(1, Some(60.0), 0.9)]),
             Some(0)
+        );
+        // What another program has is not ours.
+        assert_eq!(
+            chosen(&[of(0, Some(99.0), 90.0), of(1, Some(80.0), 0.1)]),
+            Some(1)
         );
         assert_eq!(chosen(&[of(0, None, 0.1), of(1, None, 0.1)]), Some(1));
         assert_eq!(chosen(&[]), None);

@@ -50,7 +50,7 @@ pub(crate) fn run() -> Run {
     }
 }
 
-/// A CPU whose core was ours for `alone_percent` of the time, and whose independent instructions
+/// A CPU whose core was ours in `alone_percent` of the probes, and whose independent instructions
 /// took `shared_slowdown_percent` longer when it was not.
 fn core(cpu: u32, alone_percent: f64, shared_slowdown_percent: Option<f64>) -> Noise {
     Noise {

@@ -95,7 +95,7 @@ pub fn reason(measurement: &Measurement) -> Option<String> {
     })
 }
 
-/// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core
+/// The machine in one line: CPU, in how many probes its core was ours, kernel, clock and core
 /// frequency, as far as known.
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;

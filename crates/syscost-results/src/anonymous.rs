@@ -8,15 +8,11 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
 use crate::commands::{COMMAND, EXECUTED, command_of};
 use crate::directory::KEY;
 use crate::run::{Config, NfsServer, Peer, Warning};
 use crate::study::{Chart, Figure, Quantity, Ratio, Study, StudyMachine};
-use crate::{ClaimId, Fact, Measurement, Run};
+use crate::{ClaimId, Fact, Known, Machine, Measurement, Run};
 
 use names::{Names, UNNAMED};
 
@@ -225,7 +221,7 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
         clean(&mut check.detail);
     }
     machine.anonymize();
-    *machine = with_texts(machine, &|text| *text = names.clean_of_facts(text));
+    clean_facts(machine, names);
     if let Some(peer) = peer {
         let Peer {
             name,
@@ -237,7 +233,7 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
             UNNAMED.clone_into(name);
         }
         machine.anonymize();
-        *machine = with_texts(machine, &|text| *text = names.clean_of_facts(text));
+        clean_facts(machine, names);
     }
     if let Some(nfs) = nfs {
         let NfsServer {
@@ -284,28 +280,30 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
     given.clear();
 }
 
-/// The same with this done to all texts in it: values, and names of entries.
-fn with_texts<T>(whole: &T, change: &impl Fn(&mut String)) -> T
-where
-    T: Serialize + DeserializeOwned + Default,
-{
-    fn change_all(value: &mut Value, change: &impl Fn(&mut String)) {
-        match value {
-            Value::String(text) => change(text),
-            Value::Array(all) => all.iter_mut().for_each(|one| change_all(one, change)),
-            Value::Object(entries) => {
-                for (mut name, mut value) in std::mem::take(entries) {
-                    change(&mut name);
-                    change_all(&mut value, change);
-                    entries.insert(name, value);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
+/// Cleans the facts that whoever built the kernel, the system or the machine wrote; the others are words of the
+/// program.
+fn clean_facts(machine: &mut Machine, names: &Names) {
+    let clean = |text: &mut String| *text = names.clean_of_facts(text);
+    let Machine {
+        kernel,
+        cpu_model,
+        distribution,
+        product,
+        firmware,
+        container,
+        mitigations,
+        ..
+    } = machine;
+    let known = [distribution, product, firmware].into_iter().flatten();
+    [kernel, cpu_model].into_iter().chain(known).for_each(clean);
+    if let Known::Yes(manager) = container {
+        clean(manager);
     }
-    let mut value = serde_json::to_value(whole).unwrap_or_default();
-    change_all(&mut value, change);
-    serde_json::from_value(value).unwrap_or_default()
+    for (mut name, mut state) in std::mem::take(mitigations) {
+        clean(&mut name);
+        clean(&mut state);
+        mitigations.insert(name, state);
+    }
 }
 
 /// Claims keep their ids, by which studies find them, unless these are words of a text that names

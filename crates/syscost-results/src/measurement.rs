@@ -427,7 +427,7 @@ pub struct RoundSamples {
     /// these samples, for work that lowers it. Null where it is not known.
     #[serde(default)]
     pub usual_ghz: Option<f64>,
-    /// Share of the time, while these samples were taken, in which nothing else ran on the core, in
+    /// Share of the probes, while these samples were taken, that found nothing else running on the core, in
     /// percent; null where that was not checked.
     #[serde(default)]
     pub alone_percent: Option<f64>,

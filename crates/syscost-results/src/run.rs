@@ -335,7 +335,7 @@ impl Warning {
     }
 }
 
-/// The share of the time in which the cores that measured were not shared, in percent: the mean over them; `None` where it is not
+/// The share of the probes that found the cores that measured not shared, in percent: the mean over them; `None` where it is not
 /// known.
 pub fn core_ours(noise: &[Noise]) -> Option<f64> {
     let used = noise.iter().filter(|cpu| cpu.used);

@@ -24,7 +24,7 @@ pub(crate) const MAX_ROWS: usize = 4000;
 /// Details that renderers show next to a median.
 const DETAILS: [&str; 1] = [SWITCH];
 
-/// Minimum share of the time in which the cores that measured were not shared, in percent.
+/// Minimum share of the probes that found the cores that measured not shared, in percent.
 const MIN_OURS: f64 = 50.0;
 
 /// Why a run cannot be a reference.
@@ -61,9 +61,9 @@ pub enum Unfit {
     /// The instructions were interpreted.
     #[error("measured on a processor that {0} emulates, so that no cost is a processor's")]
     Emulated(String),
-    /// Something else ran on the cores most of the time.
+    /// Most probes found something else running on the cores.
     #[error(
-        "the cores that measured were ours only {0:.0} % of the time; measure at a quieter time, or with --patient"
+        "the cores that measured were ours in only {0:.0} % of the probes; measure at a quieter time, or with --patient"
     )]
     Shared(f64),
     /// It was not measured as others measure.

@@ -41,7 +41,7 @@ fn chosen(selectors: &[String], here: &Testbed) -> Result<(Vec<Row>, Vec<Choice>
         return Ok((all, Vec::new()));
     }
     let all = Catalogue::rows(CATALOGUE.benchmarks(), here);
-    // A hidden benchmark is selected only by its exact id, or by its group's name.
+    // A hidden benchmark is selected only by its exact id, or by its group's name: `run bill` prices all calls.
     let is_selected = |benchmark: &&Entry| {
         selectors.iter().any(|selector| {
             row_name::id(selector) == benchmark.id || *selector == benchmark.group()

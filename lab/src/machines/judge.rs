@@ -67,9 +67,10 @@ pub(super) fn commit(booted: &Booted) -> Option<String> {
     let mut commits = documents
         .flatten()
         .filter_map(|document| Some(document["machine"]["build"]["commit"].as_str()?.to_owned()));
-    commits
-        .next()
-        .map(|commit| commit.chars().take(8).collect())
+    commits.next().map(|commit| match commit.split_once('-') {
+        None => commit.chars().take(8).collect(),
+        Some((commit, changes)) => format!("{commit:.8}-{changes}"),
+    })
 }
 
 /// What a step printed, in a few words: how many rows have a number, how many tests passed.

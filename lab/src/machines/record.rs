@@ -39,7 +39,7 @@ impl<'a> Record<'a> {
         format!("{}\n{}", line(&self.head), line(&rule))
     }
 
-    /// Adds the cells of a machine, unless it was not booted and has none; returns its line.
+    /// Adds the cells of a machine, and returns its line.
     pub(super) fn add(&mut self, machine: &'a Machine, cells: Vec<String>) -> String {
         let [suite, package] = &machine.kernel;
         let mut all = vec![
@@ -49,13 +49,11 @@ impl<'a> Record<'a> {
             machine.smp.clone(),
             format!("{}K", machine.pages),
         ];
-        let was_booted = !cells.is_empty();
         all.extend(cells);
+        // Of what was not booted nothing came.
         all.resize(self.head.len(), String::new());
         let printed = line(&all);
-        if was_booted {
-            self.lines.push((machine, all));
-        }
+        self.lines.push((machine, all));
         printed
     }
 
@@ -172,8 +170,11 @@ mod tests {
         assert_eq!([cells(&booted), cells(&not_booted)], [head; 2]);
         let summary = record.summary();
         assert!(
-            summary.contains("1 machines, 0 of them arm64.")
-                && summary.contains(&format!("unexpected came of {}.", list.machine[0].name)),
+            summary.contains("2 machines, 0 of them arm64.")
+                && summary.contains(&format!(
+                    "unexpected came of {}, {}.",
+                    list.machine[0].name, list.machine[1].name
+                )),
             "{summary}"
         );
     }

@@ -1,4 +1,4 @@
-//! Shared: of which rows of this group the price of a program's call is made. Pure.
+//! Shared: of which rows of this group the price of a program's call is made.
 
 use rustix::param::page_size;
 use syscost_harness::prelude::Value;

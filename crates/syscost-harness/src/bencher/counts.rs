@@ -256,6 +256,7 @@ impl Plan<'_> {
         if let Some((timed, now)) = self.done.timed.as_mut().zip(now) {
             timed.used = plus(timed.used, now - before);
             timed.iterations += iterations;
+            timed.batches += 1;
             timed.ns += ns;
         }
     }
@@ -266,8 +267,9 @@ impl Plan<'_> {
         self.done.timed = is_counted.then(Timed::default);
     }
 
-    /// Judges what was counted around timed batches as the counts of the evidence pass are.
-    pub(super) fn judge_timed(&mut self, per_iteration: u64) {
+    /// Judges what was counted around timed batches, for which another process was asked or not, as the counts of
+    /// the evidence pass are.
+    pub(super) fn judge_timed(&mut self, per_iteration: u64, is_asked: bool) {
         let Some(timed) = self.done.timed.take().filter(|timed| timed.iterations > 0) else {
             return;
         };
@@ -275,7 +277,9 @@ impl Plan<'_> {
             run_ns: Some(timed.ns as u64),
             ..Counted::from(timed.used)
         };
-        self.judge_timed_counts(counted, timed.iterations * per_iteration, 0);
+        // A process that is asked again may not have begun to wait for that, and then waits once more.
+        let edges = if is_asked { timed.batches } else { 0 };
+        self.judge_timed_counts(counted, timed.iterations * per_iteration, edges);
     }
 
     /// The same of what was counted for tasks that made so many operations while they were timed. Some of it

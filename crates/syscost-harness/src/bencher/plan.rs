@@ -91,6 +91,7 @@ pub(super) struct Done {
 pub(super) struct Timed {
     pub(super) used: Usage,
     pub(super) iterations: u64,
+    pub(super) batches: u64,
     pub(super) ns: f64,
 }
 

@@ -132,7 +132,7 @@ impl Plan<'_> {
                 None,
             ))
         })?;
-        self.judge_timed(per_iteration);
+        self.judge_timed(per_iteration, body.usage().is_some());
         let readings = 1 + laps.first().map_or(0, Vec::len);
         let typical = self.check_values(operations, timed_ns, shortest / readings as f64)?;
         if body.laps().is_some() {

@@ -182,17 +182,11 @@ fn samples_that_contradict_the_listening_show_what_work_before_a_probe_does() {
 }
 
 #[test]
-fn what_another_program_took_is_no_price_of_sharing_and_not_ours() {
+fn what_another_program_took_is_not_ours() {
     let mut all = [heard(0, 0.84, 0)];
-    let one = &mut all[0];
-    // Three probes in a thousand were interrupted: another program had the CPU for most of the second.
-    for reading in &mut one.readings[..3] {
-        reading.throughput *= 38;
-    }
-    one.noise.lost_percent = 90.0;
+    all[0].noise.lost_percent = 90.0;
     Cores::find(&mut all, false, None);
     let noise = &all[0].noise;
     assert!(noise.alone_percent > Some(99.0), "{noise:?}");
     assert!(noise.ours_percent() < Some(10.0), "{noise:?}");
-    assert_eq!(noise.shared_slowdown_percent, None);
 }

@@ -41,7 +41,7 @@ const BETTER: f64 = 10.0;
 
 /// Share of the time in which the core of the best of these CPUs was ours.
 fn best_share(noise: &[Noise]) -> Option<f64> {
-    let shares = noise.iter().filter_map(|one| one.alone_percent);
+    let shares = noise.iter().filter_map(Noise::ours_percent);
     shares.reduce(f64::max).map(|percent| percent / 100.0)
 }
 
@@ -285,7 +285,7 @@ impl<'a> Executor<'a> {
         self.best_share = best_share(&heard);
         let own = |cpu: u32| {
             let noise = heard.iter().find(|noise| noise.cpu == cpu);
-            noise.and_then(|noise| noise.alone_percent)
+            noise.and_then(Noise::ours_percent)
         };
         let current = self.cpus.current;
         let best = noise::quietest(&heard)
@@ -324,7 +324,7 @@ impl<'a> Executor<'a> {
         self.warnings.push(Warning {
             code: "probes_shifted".to_owned(),
             message: format!(
-                "probes showed the core ours {:.0} % of the time between rounds, but {:.0} % around samples: there a core of our own \
+                "{:.0} % of the probes showed the core ours between rounds, but {:.0} % around samples: there a core of our own \
                  shows {:.0} % more, by which samples were judged",
                 100.0 * shifted.listened,
                 100.0 * shifted.believed,

@@ -160,7 +160,7 @@ fn main(run: &Run) -> Facts {
     facts
 }
 
-/// How much of the time each core was ours, those that measured first; when that was seen, and the
+/// In how many probes each core was ours, those that measured first; when that was seen, and the
 /// cost of sharing.
 fn shared_core(run: &Run) -> Option<String> {
     let (used, others): (Vec<&Noise>, Vec<&Noise>) = run.noise.iter().partition(|noise| noise.used);

@@ -81,7 +81,7 @@ fn mitigations(run: &Run) -> String {
     }
 }
 
-/// The precision of the run's numbers, and what limits it: how much of the time the cores were
+/// The precision of the run's numbers, and what limits it: in how many probes the cores were
 /// ours.
 pub fn precision(run: &Run) -> Option<String> {
     let Precision {

@@ -1,4 +1,4 @@
-//! How much of the time cores were ours, and which samples therefore count.
+//! In how many probes cores were ours, and which samples therefore count.
 
 use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
 use syscost_results::precision::Grade;
@@ -147,7 +147,7 @@ pub fn hour(run: &Run) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Difference of two shares of the time, in percentage points, that contradict each other: they
+/// Difference of two shares of probes, in percentage points, that contradict each other: they
 /// disagree on what the core was for more than half of it.
 const CONTRADICTION: f64 = 50.0;
 

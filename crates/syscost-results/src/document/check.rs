@@ -272,11 +272,11 @@ pub(super) fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
     Ok(())
 }
 
-/// Maximum length of a text among a machine's facts, in bytes: twice that of the longest command line of a kernel.
-const MAX_TEXT: usize = 8 << 10;
+/// Maximum size of a machine's facts as JSON, in bytes: real ones have 2 to 20 KiB.
+const MAX_FACTS: usize = 256 << 10;
 
-/// Checks that times and frequencies can be some, and that no text of the machine is longer than any machine has:
-/// exports repeat it for each row.
+/// Checks that times and frequencies can be some, and that facts have the length of facts: exports repeat them for
+/// each row.
 fn check_run(run: &Run) -> Result<(), DocumentError> {
     let wrong = |path: &str, problem: String| {
         let path = path.to_owned();
@@ -288,29 +288,33 @@ fn check_run(run: &Run) -> Result<(), DocumentError> {
     }
     let usual = run
         .frequency
-        .map(|frequency| [frequency.usual_ghz, frequency.low_ghz, frequency.high_ghz]);
-    for ghz in run.core_ghz.into_iter().chain(usual.into_iter().flatten()) {
-        if !(1e-3..1e3).contains(&ghz) {
-            return wrong("frequency", format!("no core runs at {ghz:?} GHz"));
-        }
-    }
-    for row in &run.measurements {
-        let share = row.estimate.undisturbed_percent;
-        if share.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
-            return wrong(&row.name, "a share in percent is from 0 to 100".to_owned());
-        }
-    }
-    let texts = run.machine.facts();
-    match texts
         .iter()
-        .find(|(_, text)| text.as_str().is_some_and(|text| text.len() > MAX_TEXT))
+        .flat_map(|one| [one.usual_ghz, one.low_ghz, one.high_ghz]);
+    let usual = usual.map(|ghz| ("frequency", ghz));
+    for (field, ghz) in run
+        .core_ghz
+        .map(|ghz| ("core_ghz", ghz))
+        .into_iter()
+        .chain(usual)
     {
-        Some((path, _)) => wrong(
-            path,
-            format!("longer than {MAX_TEXT} bytes, as no machine's is"),
-        ),
-        None => Ok(()),
+        if !(1e-3..1e3).contains(&ghz) {
+            return wrong(field, format!("no core runs at {ghz:?} GHz"));
+        }
     }
+    let far = run
+        .peer
+        .as_ref()
+        .map(|peer| ("peer.machine", &peer.machine));
+    for (field, machine) in [("machine", &run.machine)].into_iter().chain(far) {
+        let size = serde_json::to_vec(machine).map_or(0, |json| json.len());
+        if size > MAX_FACTS {
+            return wrong(
+                field,
+                format!("{size} bytes, more than any machine's facts have"),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Checks that figures are finite and in order.
@@ -329,6 +333,10 @@ pub(super) fn check_order(estimate: &Estimate) -> Result<(), String> {
     let all = [median, ci95_low, ci95_high, min, best, mad, p99, raw_median];
     if all.iter().flatten().any(|value| !value.is_finite()) {
         return Err("a number is not finite".to_owned());
+    }
+    let share = estimate.undisturbed_percent;
+    if share.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
+        return Err("a share in percent is from 0 to 100".to_owned());
     }
     let ordered = |low: Option<f64>, high: Option<f64>| !matches!((low, high), (Some(low), Some(high)) if low > high);
     if !ordered(ci95_low, ci95_high) || !ordered(ci95_low, median) || !ordered(median, ci95_high) {

@@ -78,8 +78,8 @@ fn longs(bytes: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
     words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
 }
 
-/// An address of the kernel without the signature that pointer authentication leaves in it; `None` for
-/// one of a program, which bit 55 tells.
+/// An address of the kernel without the signature that pointer authentication leaves in it, where at most 48 bits
+/// are the address, as of functions everywhere; `None` for one of a program, which bit 55 tells.
 fn kernel_address(link: u64) -> Option<u64> {
     (link >> 55 & 1 == 1).then_some(link | 0xffff << 48)
 }
@@ -96,7 +96,11 @@ impl Samples {
     /// this is not allowed, of the program that this process is to execute, and of all that it starts.
     pub(crate) fn of(child: u32, cpus: &[u32], period_ns: u64) -> Result<Samples, Unsupported> {
         let samples = |are_of_all| {
-            let rings = rings(cpus, |cpu| event(child, are_of_all, cpu, period_ns));
+            // A kernel that is locked down gives no registers of its own.
+            let rings = rings(cpus, |cpu| {
+                event(child, are_of_all, cpu, period_ns, true)
+                    .or_else(|_| event(child, are_of_all, cpu, period_ns, false))
+            });
             rings.map(|rings| Samples { rings, are_of_all })
         };
         samples(true)
@@ -120,17 +124,24 @@ impl Samples {
     }
 }
 
-fn event(child: u32, is_of_all: bool, cpu: u32, period_ns: u64) -> io::Result<OwnedFd> {
+fn event(
+    child: u32,
+    is_of_all: bool,
+    cpu: u32,
+    period_ns: u64,
+    has_registers: bool,
+) -> io::Result<OwnedFd> {
     let clock = u64::from(bindings::PERF_COUNT_SW_CPU_CLOCK);
     let mut wanted = attributes(bindings::PERF_TYPE_SOFTWARE, clock, false);
     wanted.__bindgen_anon_1.sample_period = period_ns;
     wanted.sample_type = u64::from(bindings::PERF_SAMPLE_TID | bindings::PERF_SAMPLE_CALLCHAIN);
     let (registers, whose) = REGISTERS;
-    wanted.sample_type |= u64::from(whose);
-    if whose == bindings::PERF_SAMPLE_REGS_USER {
-        wanted.sample_regs_user = registers;
-    } else {
-        wanted.sample_regs_intr = registers;
+    if has_registers {
+        wanted.sample_type |= u64::from(whose);
+        match whose {
+            bindings::PERF_SAMPLE_REGS_USER => wanted.sample_regs_user = registers,
+            _ => wanted.sample_regs_intr = registers,
+        }
     }
     wanted.set_exclude_callchain_user(1);
     wanted.set_exclude_idle(1);
@@ -187,6 +198,14 @@ fn parse(bytes: Bytes<'_>) -> Option<Record<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signed_address_is_one_of_the_kernel() {
+        let address = 0xffff_8000_0801_2340;
+        assert_eq!(kernel_address(address), Some(address));
+        assert_eq!(kernel_address(0x3ca1_8000_0801_2340), Some(address));
+        assert_eq!(kernel_address(0x0000_aaaa_0801_2340), None);
+    }
 
     #[test]
     fn records_are_samples_and_what_was_lost() {

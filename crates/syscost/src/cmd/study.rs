@@ -23,7 +23,6 @@ use syscost_report::wrap::together;
 use syscost_results::Run;
 use syscost_results::study::{Quantity, Study, means};
 use syscost_studies::{StudyError, figures, left_out};
-use syscost_sys::process;
 
 use crate::cli::{
     BesideArgument, Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyFormat,
@@ -117,7 +116,7 @@ fn read(text: &str, published: &[String], counts: Counts<'_>) -> Result<Study, S
     check::check(&study, &lines, published, counts)?;
     match (counts, &study.quantities[..]) {
         // To be measured, it must name a row.
-        (Counts::Tried, [first, ..]) if study.rows().is_empty() => Err(StudyError {
+        (Counts::Tried(_), [first, ..]) if study.rows().is_empty() => Err(StudyError {
             line: lines.of("quantity.0"),
             problem: format!(
                 "quantity `{}`, field `ours`: missing; give the row that measures it, or in `as_published` the one that \
@@ -194,12 +193,11 @@ fn meant(name: &str, known: &[&str]) -> String {
 }
 
 fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
+    let studies = find_all(&arguments.studies, Counts::Tried(arguments.row.time_limit))?;
     if arguments.thorough {
         let limit = &mut arguments.row.time_limit;
         *limit = THOROUGH_TIME_LIMIT.max(*limit);
     }
-    process::limit_work(arguments.row.time_limit);
-    let studies = find_all(&arguments.studies, Counts::Tried)?;
     let command = command(&arguments);
     let folder = arguments.output.take_if(|path| hand_in::is_folder(path));
     if let Some(folder) = &folder {
@@ -315,7 +313,7 @@ fn selectors(studies: &[Study], has_peer: bool, here: &Testbed) -> Vec<String> {
     // Where there is none at all, an error says so.
     if !(here.is_empty() || elsewhere.is_empty()) {
         let names = elsewhere.join(", ");
-        say!("left out, because these need a far end or more CPUs: {names}");
+        say!("not here, and left out (rows of a far end need --peer, others more CPUs): {names}");
     }
     here.into_iter().map(str::to_owned).collect()
 }

@@ -154,6 +154,18 @@ mod tests {
             Err(AuditError::SeccompUnavailable(why)) => println!("skipped: {why}"),
             Err(error) => panic!("{error}"),
         }
+        // Whoever it leaves behind is under the filter still.
+        let mut leaves = || {
+            let sleep = &mut || {
+                std::thread::sleep(Duration::from_secs(1000));
+                0
+            };
+            super::super::fork(sleep).map(drop).expect("a child");
+        };
+        match count_watched(limit, &[], &mut leaves, |_| None) {
+            Ok(_) | Err(AuditError::SeccompUnavailable(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
         let mut hangs = || std::thread::sleep(Duration::from_secs(1000));
         match count_watched(Duration::from_millis(50), &[], &mut hangs, |_| None) {
             Err(AuditError::TimedOut(_)) | Err(AuditError::SeccompUnavailable(_)) => {}

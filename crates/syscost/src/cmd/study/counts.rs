@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use syscost_harness::Targets;
 use syscost_harness::bencher::{Effort, Findings, Pass};
@@ -11,7 +12,7 @@ use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
 use syscost_harness::{Counter, Row};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::LATEST;
-use syscost_sys::{cpu, process};
+use syscost_sys::cpu;
 
 use crate::kept;
 
@@ -33,9 +34,9 @@ pub(super) enum Counts<'r> {
     Unknown,
     /// In this run, by which the study is judged.
     Of(&'r Run),
-    /// By an unrecorded trial of each row and in the latest kept run, since some details occur only
-    /// in longer runs: whoever measures touches the machine anyway.
-    Tried,
+    /// By an unrecorded trial of each row, which may take so long, and in the latest kept run, since some
+    /// details occur only in longer runs: whoever measures touches the machine anyway.
+    Tried(Duration),
     /// These, by every row.
     #[cfg(test)]
     These(&'static [&'static str]),
@@ -47,8 +48,8 @@ impl Counts<'_> {
         let all = match self {
             Counts::Unknown => return None,
             Counts::Of(run) => counted(run, &row.name())?,
-            Counts::Tried => {
-                let mut all = tried(row)?;
+            Counts::Tried(limit) => {
+                let mut all = tried(row, limit)?;
                 all.extend(kept(&row.name()).unwrap_or_default());
                 all
             }
@@ -60,10 +61,10 @@ impl Counts<'_> {
 }
 
 /// Returns what the row counts in both passes of a worker; `None` if it cannot be measured here.
-fn tried(row: &Row) -> Option<BTreeSet<String>> {
+fn tried(row: &Row, limit: Duration) -> Option<BTreeSet<String>> {
     let interrupted = AtomicBool::new(false);
     let program = Program::this().ok()?;
-    let launcher = Launcher::new(program, process::patience(), &interrupted);
+    let launcher = Launcher::new(program, limit, &interrupted);
     let allowed = cpu::allowed().ok()?;
     let cpu = *allowed.last()?;
     let mut clock = RunClock::choose(&[cpu]);
@@ -80,7 +81,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
         keeps_order: true,
         targets: Targets::default(),
         pass,
-        time_limit_s: process::patience().as_secs_f64(),
+        time_limit_s: limit.as_secs_f64(),
         effort: EFFORT,
         clock: ClockSettings {
             source: calibrated.source().name().to_owned(),
