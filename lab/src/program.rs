@@ -72,6 +72,9 @@ impl Program {
             let (name, value) = a.split_once('=').context("a variable and its value")?;
             command.env(name, value);
             command.args(["--b-wrapper", &format!("env {b}")]);
+        } else {
+            // The same on both sides.
+            command.arg("--b").arg(&self.path);
         }
         if let Some(budget) = budget {
             command.args(["--budget", &budget.as_secs().max(1).to_string()]);

@@ -21,6 +21,14 @@ impl Argument {
     pub const fn at(position: usize, name: &'static str) -> Self {
         Self { position, name }
     }
+
+    /// A value of it as it is read: addresses and flags by their bits.
+    fn shown(&self, value: u64) -> String {
+        match self.name == "flags" || self.name.starts_with("address") {
+            true => format!("{value:#x}"),
+            false => value.to_string(),
+        }
+    }
 }
 
 /// Where a call was made: the address of the instruction after it.
@@ -91,10 +99,12 @@ const ALL: Bound = Bound::Exactly(1.0);
 impl ArgumentClaim {
     /// The claim, e.g. `share of munmap calls whose length is 4096`; its id has no values.
     fn claim(&self) -> Claim {
+        let shown = |value| self.argument.shown(value);
         let (id, given) = match self.given {
-            ArgumentValue::Always(value) => ("is given", format!("is {value}")),
-            ArgumentValue::Never(value) => ("is not", format!("is not {value}")),
+            ArgumentValue::Always(value) => ("is given", format!("is {}", shown(value))),
+            ArgumentValue::Never(value) => ("is not", format!("is not {}", shown(value))),
             ArgumentValue::InTurn(one, other) => {
+                let [one, other] = [one, other].map(shown);
                 ("is in turn", format!("is {one} and {other} in turn"))
             }
             ArgumentValue::In(code) => ("is in", format!("is in {}", code.name)),
@@ -104,6 +114,7 @@ impl ArgumentClaim {
                 ("is apart", format!("is {least} or more from the last"))
             }
             ArgumentValue::EverySecond(value) => {
+                let value = shown(value);
                 ("is every second", format!("is {value} in every second"))
             }
             ArgumentValue::InOrder { step, .. } => {
@@ -125,6 +136,7 @@ impl ArgumentClaim {
         let evidence = Evidence::judged(self.claim(), ALL, right, source);
         match wrong.first() {
             Some((number, value)) => {
+                let value = self.argument.shown(*value);
                 evidence.because(format!("in call {} it is {value}", number + 1))
             }
             None if values.is_empty() => evidence.because("there was no such call"),
@@ -176,6 +188,23 @@ mod tests {
     use syscost_results::{Fact, Verdict};
 
     use super::*;
+
+    #[test]
+    fn addresses_and_flags_are_read_by_their_bits() {
+        for (name, shown) in [
+            ("address of the path", "0x88000"),
+            ("flags", "0x88000"),
+            ("length", "557056"),
+        ] {
+            let claim = ArgumentClaim {
+                call: Sysno::OPENAT,
+                argument: Argument::at(1, name),
+                given: ArgumentValue::Always(0x88000),
+            };
+            let sentence = claim.claim().sentence;
+            assert!(sentence.ends_with(&format!("is {shown}")), "{sentence}");
+        }
+    }
 
     const LENGTH: Argument = Argument::at(1, "length");
 

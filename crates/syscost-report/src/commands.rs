@@ -156,11 +156,12 @@ fn verdict(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> Text 
         Change::Same => ("no difference found", Tone::Plain),
         Change::Inconclusive => ("cannot tell", Tone::Care),
     };
+    let ends = row.ci95_low.zip(row.ci95_high);
     let bound = match row.verdict {
         Change::Worse | Change::Better => String::new(),
         Change::Same => format!(
             "; more than {} either way is ruled out",
-            percent(row.same_within)
+            percent(ends.map_or(row.same_within, furthest))
         ),
         Change::Inconclusive => row.detectable.map_or_else(String::new, |least| {
             format!("; a difference of {} would have been found", percent(least))
@@ -188,6 +189,12 @@ fn ratio(row: &ComparedRow) -> String {
         Some((low, high)) => format!("{:.3} times [{low:.3}, {high:.3}]", row.ratio),
         None => format!("{:.3} times", row.ratio),
     }
+}
+
+/// How far from 1 an interval reaches, as a share that is rounded up as it is shown.
+fn furthest((low, high): (f64, f64)) -> f64 {
+    let furthest = high.max(low.recip()) - 1.0;
+    (1000.0 * furthest).ceil() / 1000.0
 }
 
 fn percent(share: f64) -> String {
@@ -290,6 +297,9 @@ mod tests {
         assert!(beside.contains("waited for the CPU for 30 %"), "{beside}");
         let same = said(1.0, 0.99, 0.0);
         assert!(same.contains("no difference found: b,"), "{same}");
+        // What is ruled out follows from the interval beside it.
+        assert_eq!(percent(furthest((0.987, 1.045))), "4.5 %");
+        assert_eq!(percent(furthest((0.9, 1.045))), "11.2 %");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 mod closing;
 
-use syscost_results::beside::figure;
+use syscost_results::beside::Figures;
 use syscost_results::summary::{self, Aside};
 use syscost_results::{Nearness, Run, Unit};
 
@@ -29,8 +29,9 @@ impl Reference<'_> {
     /// Its figures for a table of this run's rows.
     pub fn beside(&self, run: &Run) -> Beside {
         let rows = run.measurements.iter();
+        let others = Figures::of(self.run);
         let figures = rows.filter_map(|row| {
-            let figure = figure(row, run, self.run)?;
+            let figure = others.beside(row, run)?;
             Some((row.name.clone(), figure))
         });
         Beside {

@@ -1,5 +1,7 @@
 //! Finds the figure of the same row in another run.
 
+use std::collections::HashMap;
+
 use crate::run::{NfsServer, Peer};
 use crate::{Better, Measurement, Role, Run, Status, Unit, directory, row_name};
 
@@ -67,12 +69,33 @@ impl Beside {
     }
 }
 
-/// The figure of a row of `run` in another run: with the same definition and unit. A row that
-/// refers to a part of its machine ([`is_of_one_machine`]) has no figure in a run of another
-/// machine, or if the name means another part there.
-pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<Beside> {
-    let is_same = |other: &&Measurement| other.name == row.name && other.revision == row.revision;
-    let same = other.measurements.iter().find(is_same)?;
+/// The figures of another run, found by the names of their rows.
+#[derive(Debug)]
+pub struct Figures<'r> {
+    run: &'r Run,
+    rows: HashMap<(&'r str, u32), &'r Measurement>,
+}
+
+impl<'r> Figures<'r> {
+    /// Those of this run; of rows with one name and definition that of the first.
+    pub fn of(run: &'r Run) -> Self {
+        let mut rows = HashMap::new();
+        for row in &run.measurements {
+            rows.entry((&*row.name, row.revision)).or_insert(row);
+        }
+        Self { run, rows }
+    }
+
+    /// The figure of a row of `run`: with the same definition and unit. A row that refers to a part of its
+    /// machine ([`is_of_one_machine`]) has no figure in a run of another machine, or if the name means
+    /// another part there.
+    pub fn beside(&self, row: &Measurement, run: &Run) -> Option<Beside> {
+        let same = self.rows.get(&(&*row.name, row.revision))?;
+        figure(row, same, run, self.run)
+    }
+}
+
+fn figure(row: &Measurement, same: &Measurement, run: &Run, other: &Run) -> Option<Beside> {
     let is_comparable = !is_of_one_machine(row) || are_of_one_part(row, run, other);
     Some(Beside {
         median: figure_of(same, row.unit).filter(|_| is_comparable)?,
@@ -155,7 +178,8 @@ mod tests {
     /// The rows that have a figure in the other run.
     fn with_figures<'r>(run: &'r Run, other: &Run) -> Vec<&'r str> {
         let rows = run.measurements.iter();
-        rows.filter(|row| figure(row, run, other).is_some())
+        let figures = Figures::of(other);
+        rows.filter(|row| figures.beside(row, run).is_some())
             .map(|row| row.name.as_str())
             .collect()
     }
@@ -259,7 +283,9 @@ mod tests {
             (&company, &own, None),
         ] {
             let row = &run.measurements[2];
-            let figure = figure(row, run, other).expect("it has a number");
+            let figure = Figures::of(other)
+                .beside(row, run)
+                .expect("it has a number");
             assert_eq!((figure.median, figure.ratio(row)), (1.0, ratio));
             assert!(!figure.is_apart(row));
         }
@@ -316,7 +342,8 @@ mod tests {
             runs.iter_mut()
                 .for_each(|run| run.measurements[0].unit = unit);
             let [run, other] = &runs;
-            figure(&run.measurements[0], run, other).and_then(|figure| figure.clock)
+            let figure = Figures::of(other).beside(&run.measurements[0], run);
+            figure.and_then(|figure| figure.clock)
         };
         let time = Unit::Nanoseconds;
         assert_eq!(of(Some(3.0), Some(2.0), time), Some(1.5));

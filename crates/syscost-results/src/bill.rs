@@ -187,7 +187,10 @@ impl Use {
     pub fn words(&self) -> String {
         let mut words = self.name.clone();
         for part in [&self.variant, &self.on].into_iter().flatten() {
-            words = format!("{words} {part}");
+            // A `private file` is one on which it acts, too.
+            if !words.ends_with(part) {
+                words = format!("{words} {part}");
+            }
         }
         match &self.failed {
             Some(failed) => format!("{words}: {failed}"),
@@ -648,6 +651,17 @@ mod tests {
             uses,
             ..Bill::default()
         }
+    }
+
+    #[test]
+    fn a_use_says_once_what_it_is_of() {
+        let of = |variant: &str| Use {
+            variant: Some(variant.to_owned()),
+            on: Some("file".to_owned()),
+            ..used("mmap", &[17])
+        };
+        assert_eq!(of("private file").words(), "mmap private file");
+        assert_eq!(of("shared").words(), "mmap shared file");
     }
 
     #[test]

@@ -55,6 +55,9 @@ pub(crate) const COMMAND: &str = "command";
 /// The claim that names the command that was measured.
 pub const EXECUTED: &str = "command that the kernel executes";
 
+/// The claim that a command prints the same in each run.
+pub const PRINTED: &str = "output of each run";
+
 /// The detail with the share of the elapsed time in which a command was ready and had no CPU; of one that had a single
 /// task at a time.
 pub const WAITED_PERCENT: &str = "waited_percent";

@@ -21,6 +21,7 @@
 
 pub mod agreement;
 mod anonymous;
+mod asked;
 pub mod beside;
 pub mod bill;
 pub mod bound;

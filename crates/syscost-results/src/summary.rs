@@ -3,7 +3,7 @@
 mod list;
 
 use self::list::BLOCKS;
-use crate::beside::{Beside, figure};
+use crate::beside::{Beside, Figures};
 use crate::{Measurement, Role, Run, Status, role};
 
 /// A few lines of one kind.
@@ -55,12 +55,13 @@ pub(crate) struct Wanted {
 
 /// The summary of a run, compared with a reference if there is one.
 pub fn summary<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Block<'r>> {
+    let figures = reference.map(Figures::of);
     let blocks = BLOCKS.iter().map(|(title, aside, wanted)| Block {
         title,
         aside: *aside,
         lines: wanted
             .iter()
-            .filter_map(|wanted| line(wanted, run, reference))
+            .filter_map(|wanted| line(wanted, run, figures.as_ref()))
             .collect(),
     });
     blocks.filter(|block| !block.lines.is_empty()).collect()
@@ -70,7 +71,8 @@ pub fn summary<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Block<'r>> {
 pub(crate) fn essentials<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Line<'r>> {
     let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
     let few = all.filter(|wanted| wanted.is_of_overview);
-    few.filter_map(|wanted| line(wanted, run, reference))
+    let figures = reference.map(Figures::of);
+    few.filter_map(|wanted| line(wanted, run, figures.as_ref()))
         .collect()
 }
 
@@ -87,7 +89,7 @@ pub fn has_many(run: &Run) -> bool {
     3 * found.count() >= wanted().count()
 }
 
-fn line<'r>(wanted: &Wanted, run: &'r Run, reference: Option<&Run>) -> Option<Line<'r>> {
+fn line<'r>(wanted: &Wanted, run: &'r Run, figures: Option<&Figures>) -> Option<Line<'r>> {
     let (row, title) = row_of(wanted, run)?;
     let part = wanted.part.and_then(|(detail, what)| {
         let value = row.details.get(detail)?;
@@ -105,7 +107,7 @@ fn line<'r>(wanted: &Wanted, run: &'r Run, reference: Option<&Run>) -> Option<Li
         title,
         row,
         part,
-        reference: reference.and_then(|reference| figure(row, run, reference)),
+        reference: figures.and_then(|figures| figures.beside(row, run)),
     })
 }
 

@@ -17,11 +17,16 @@ use crate::sync::Problem;
 /// Identifies the file as ours: `sysc`.
 const APPLICATION: i32 = 0x7379_7363;
 /// Version of the tables.
-pub(crate) const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 2;
 /// How long to wait for a lock held by another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const TABLES: &str = "
+DROP TABLE IF EXISTS files;
+DROP TABLE IF EXISTS machines;
+DROP TABLE IF EXISTS runs;
+DROP TABLE IF EXISTS metrics;
+DROP TABLE IF EXISTS measurements;
 CREATE TABLE files (
     file TEXT PRIMARY KEY,
     size INTEGER NOT NULL,
@@ -46,6 +51,7 @@ CREATE TABLE runs (
     version TEXT NOT NULL,
     build TEXT NOT NULL,
     profile TEXT NOT NULL,
+    asked TEXT NOT NULL,
     rows INTEGER NOT NULL,
     measured INTEGER NOT NULL
 );
@@ -170,6 +176,8 @@ pub struct KeptRun {
     pub build: String,
     /// `quick`, `standard`, `full` or `careful`.
     pub profile: String,
+    /// What was asked for: `run syscall`, `time make`.
+    pub asked: String,
     /// Rows of the document.
     pub rows: u32,
     /// Rows with a number.
@@ -272,7 +280,7 @@ impl Index {
     pub fn runs(&self) -> Result<Vec<KeptRun>, StoreError> {
         let mut tags = self.store.tags();
         let query = "SELECT id, started, duration_s, complete, machine, hostname, cpu, kernel, version, build, profile, \
-            rows, measured, size FROM runs JOIN machines ON machine = fingerprint JOIN files USING (file) \
+            asked, rows, measured, size FROM runs JOIN machines ON machine = fingerprint JOIN files USING (file) \
             ORDER BY started_us DESC, id DESC";
         let mut read = || {
             let mut statement = self.connection.prepare(query)?;
@@ -291,9 +299,10 @@ impl Index {
                     version: row.get(8)?,
                     build: row.get(9)?,
                     profile: row.get(10)?,
-                    rows: row.get::<_, u32>(11)?,
-                    measured: row.get::<_, u32>(12)?,
-                    size_bytes: row.get::<_, i64>(13)?.unsigned_abs(),
+                    asked: row.get(11)?,
+                    rows: row.get::<_, u32>(12)?,
+                    measured: row.get::<_, u32>(13)?,
+                    size_bytes: row.get::<_, i64>(14)?.unsigned_abs(),
                 })
             })?;
             runs.collect()
@@ -322,7 +331,7 @@ impl Index {
     }
 }
 
-/// Whether the file is an index of this version; false if it is empty.
+/// Whether the file is an index of this version; false if it is empty, or of an older one, which is made anew.
 fn is_ready(connection: &Connection, path: &Path) -> Result<bool, IndexError> {
     // A single statement reads a single state of the file: between several, another process may
     // create the tables.
@@ -335,6 +344,7 @@ fn is_ready(connection: &Connection, path: &Path) -> Result<bool, IndexError> {
     match (application, version) {
         (APPLICATION, VERSION) => Ok(true),
         (APPLICATION, found) if found > VERSION => Err(IndexError::Newer { path, found }),
+        (APPLICATION, _) => Ok(false),
         (0, 0) if tables == 0 => Ok(false),
         _ => Err(IndexError::Foreign { path }),
     }

@@ -1,6 +1,6 @@
 //! The latest of the stored runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use syscost_results::Run;
 
@@ -58,6 +58,19 @@ impl Store {
         })
     }
 
+    /// The stored runs before the one in this file, latest first, as far back as runs are searched. Files that
+    /// contain none are passed over: an unreadable one must not hide others.
+    pub fn earlier(
+        &self,
+        newest: &Path,
+    ) -> Result<impl Iterator<Item = (Run, PathBuf)> + use<>, StoreError> {
+        let newest = newest.to_owned();
+        let kept = self.kept()?.into_iter().rev();
+        let earlier = kept.skip_while(move |(_, path)| *path != newest).skip(1);
+        let earlier = earlier.take(LOOKED_THROUGH);
+        Ok(earlier.filter_map(|(id, path)| Some((stored(&id, &path).ok()?, path))))
+    }
+
     /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is
     /// wanted, so that a run of three rows, or an interrupted one, does not hide others. It is the
     /// very latest if none of the last thirty has it. The number counts the later runs of this
@@ -69,20 +82,13 @@ impl Store {
         mut has: impl FnMut(&mut Run) -> bool,
     ) -> Result<(Loaded, usize), StoreError> {
         let mut newest = self.find(name)?;
-        if name != LATEST || Path::new(name).exists() || has(&mut newest.run) {
+        if name != LATEST || self.is_file(name) || has(&mut newest.run) {
             return Ok((newest, 0));
         }
         let machine = &newest.run.machine;
-        let earlier = self.kept()?.into_iter().rev();
-        let earlier = earlier.skip_while(|(_, path)| *path != newest.path);
-        let earlier = earlier.skip(1);
         let mut passed = 1;
-        for (id, path) in earlier.take(LOOKED_THROUGH) {
-            // An unreadable run must not prevent showing another one; a run of another machine does
-            // not answer the question.
-            let Ok(mut run) = stored(&id, &path) else {
-                continue;
-            };
+        for (mut run, path) in self.earlier(&newest.path)? {
+            // A run of another machine does not answer the question.
             let is_same = (&run.machine.hostname, &run.machine.cpu_model)
                 == (&machine.hostname, &machine.cpu_model);
             match is_same {

@@ -217,9 +217,10 @@ impl Store {
     }
 
     /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored
-    /// run's id, a prefix of its id, or its tag. Of several with this tag it is the newest.
+    /// run's id, a prefix of its id, or its tag. Of several with this tag it is the newest. A file goes first,
+    /// unless it is passed over ([`Store::passed_file`]).
     pub fn find(&self, name: &str) -> Result<Loaded, StoreError> {
-        if let Some(back) = steps_back(name).filter(|_| !Path::new(name).exists()) {
+        if let Some(back) = steps_back(name).filter(|_| !self.is_file(name)) {
             return self.latest(back);
         }
         let (path, older) = self.newest_of(name)?;
@@ -241,8 +242,7 @@ impl Store {
     /// all with this tag, oldest first; of what is no tag, `name` itself.
     pub fn each(&self, name: &str) -> Vec<String> {
         let mut ids = Vec::new();
-        // A file of this name goes first.
-        if !Path::new(name).exists() {
+        if !self.is_file(name) {
             let kept = self.kept().unwrap_or_default().into_iter();
             ids.extend(kept.map(|(id, _)| id).filter(|id| self.has_tag(id, name)));
         }
@@ -261,13 +261,33 @@ impl Store {
         Ok((newest, paths.len()))
     }
 
+    /// Why the file of this name is not what the name means: it holds no run, and a stored run has this name,
+    /// too. What looks like a path always means the file.
+    pub fn passed_file(&self, name: &str) -> Option<LoadError> {
+        let problem = stray(name)?;
+        self.kept_paths(name).is_ok().then_some(problem)
+    }
+
+    /// Whether nothing but a file that holds no run has this name.
+    pub fn is_stray(&self, name: &str) -> bool {
+        stray(name).is_some() && self.kept_paths(name).is_err()
+    }
+
+    /// Whether this name means a file.
+    pub(crate) fn is_file(&self, name: &str) -> bool {
+        is_path(name) || Path::new(name).exists() && self.passed_file(name).is_none()
+    }
+
     /// The files of the runs that `name` refers to, oldest first; several have the same tag.
     fn paths_of(&self, name: &str) -> Result<Vec<PathBuf>, StoreError> {
-        let file = Path::new(name);
-        // What looks like a path is one, so that the error is about the file.
-        if file.exists() || name.contains('/') || name.ends_with(".json") {
-            return Ok(vec![file.to_owned()]);
+        match self.is_file(name) {
+            true => Ok(vec![PathBuf::from(name)]),
+            false => self.kept_paths(name),
         }
+    }
+
+    /// The files of the stored runs that have this name, oldest first.
+    fn kept_paths(&self, name: &str) -> Result<Vec<PathBuf>, StoreError> {
         if let Some(back) = steps_back(name) {
             return Ok(vec![self.latest(back)?.path]);
         }
@@ -365,6 +385,21 @@ impl Store {
         kept.sort();
         Ok(kept)
     }
+}
+
+/// Whether this looks like a path, so that an error is about the file.
+fn is_path(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".json")
+}
+
+/// Why the file of this name, which does not look like a path, holds no run.
+fn stray(name: &str) -> Option<LoadError> {
+    let file = Path::new(name);
+    let kind = fs::metadata(file).ok().filter(|_| !is_path(name))?;
+    // What is read from a pipe is gone.
+    (kind.is_file() || kind.is_dir())
+        .then(|| load(file).err())
+        .flatten()
 }
 
 /// Whether two paths lead to the same file. They are first compared as they are, so that most need

@@ -213,10 +213,10 @@ fn insert(transaction: &Transaction<'_>, file: &str, run: &Run) -> rusqlite::Res
         .map_or(0, Timestamp::as_microsecond);
     transaction.execute(
         "INSERT INTO runs (id, file, machine, started, started_us, duration_s, complete, kernel, version, build, profile, \
-            rows, measured) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            asked, rows, measured) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             run.id, file, machine, run.started, started, run.duration_s, run.complete, run.machine.kernel,
-            run.tool.version, run.machine.build.profile, run.config.profile, run.measurements.len() as i64,
+            run.tool.version, run.machine.build.profile, run.config.profile, run.asked(), run.measurements.len() as i64,
             measured as i64
         ],
     )?;

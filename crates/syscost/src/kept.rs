@@ -9,7 +9,7 @@ use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::{LATEST, Loaded, Store, StoreError};
 
-use crate::selection::{Choice, choose_of, names_of, tell_found};
+use crate::selection::{Choice, choose_of, is_procedure, names_of, tell_found};
 use crate::terminal::{note, warn};
 use crate::{Failed, references};
 
@@ -40,9 +40,10 @@ pub(crate) fn having(
     Ok((loaded, passed))
 }
 
-/// Says which run it is where its tag names several, and warns of the files in the directory of runs
-/// that are later, but contain none.
+/// Says which run it is where its tag names several or a file has its name, and warns of the files in the directory
+/// of runs that are later, but contain none.
 pub(crate) fn tell(name: &str, loaded: &Loaded) {
+    tell_passed(name);
     if loaded.older > 0 {
         let runs = loaded.older + 1;
         note!(
@@ -62,10 +63,25 @@ pub(crate) fn tell(name: &str, loaded: &Loaded) {
     }
 }
 
+/// Says that a name means a kept run where a file that holds none has it, too.
+pub(crate) fn tell_passed(name: &str) {
+    if let Some(problem) = Store::of_user().passed_file(name) {
+        note!("`{name}` is taken for the kept run: {problem}");
+    }
+}
+
 /// Returns these names with the ids of its runs, oldest first, in place of a tag of several.
 pub(crate) fn several(names: &[String]) -> Vec<String> {
     let store = Store::of_user();
-    names.iter().flat_map(|name| store.each(name)).collect()
+    let each = |name: &String| {
+        let each = store.each(name);
+        // By an id nothing would tell what the tag is.
+        if each.len() > 1 {
+            tell_passed(name);
+        }
+        each
+    };
+    names.iter().flat_map(each).collect()
 }
 
 /// Returns the runs of these names: of a tag, all that have it.
@@ -104,7 +120,7 @@ pub(crate) fn meant(
     are_rows: impl Fn(&[String]) -> bool,
 ) -> Result<(String, Vec<String>), Failed> {
     let store = Store::of_user();
-    if store.has(run) {
+    if is_run(&store, run, &are_rows) {
         return Ok((run.to_owned(), rows.to_vec()));
     }
     let mut all = [&[run.to_owned()], rows].concat();
@@ -123,6 +139,11 @@ pub(crate) fn meant(
     Ok((run.to_owned(), rows.to_vec()))
 }
 
+/// Whether this word names a run: a folder `memory` hides no rows of that name.
+fn is_run(store: &Store, word: &str, are_rows: impl Fn(&[String]) -> bool) -> bool {
+    store.has(word) && !(are_rows(&[word.to_owned()]) && store.is_stray(word))
+}
+
 /// Returns the runs and the rows that the arguments `[RUN]... [SELECTOR|WORDS]...` of a command mean:
 /// the words before the first that is no run are runs, or tags of runs (see [`several`]); without any,
 /// the latest run is meant.
@@ -132,7 +153,9 @@ pub(crate) fn all_meant(
     are_rows: impl Fn(&[String]) -> bool,
 ) -> Result<(Vec<String>, Vec<String>), Failed> {
     let store = Store::of_user();
-    let runs = words.iter().take_while(|word| store.has(word)).count();
+    let runs = words.iter();
+    let runs = runs.take_while(|word| is_run(&store, word, &are_rows));
+    let runs = runs.count();
     let (runs, rows) = words.split_at(runs);
     match (runs, rows) {
         ([], []) => Ok((vec![LATEST.to_owned()], Vec::new())),
@@ -186,6 +209,58 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
     Ok(loaded.run)
 }
 
+/// Returns the ids of the latest run and, before it, of the latest earlier one that was asked for the same; where there
+/// is none, of one that has rows of it. Says which runs were passed over.
+///
+/// # Errors
+/// [`Failed::Usage`] when no earlier run has any of its rows; as [`run`].
+pub(crate) fn latest_two() -> Result<[String; 2]> {
+    /// Maximum number of runs that are named.
+    const NAMED: usize = 3;
+    let (newest, _) = having(LATEST, |_| true)?;
+    tell(LATEST, &newest);
+    let Loaded { run: new, path, .. } = newest;
+    let asked = new.asked();
+    let measured = |run: &Run| -> BTreeSet<String> {
+        let rows = run.measurements.iter();
+        let rows = rows.filter(|row| row.status == Status::Ok);
+        rows.map(|row| row.name.clone()).collect()
+    };
+    let rows = measured(&new);
+    let (mut later, mut related) = (Vec::new(), None);
+    for (earlier, _) in Store::of_user().earlier(&path)? {
+        let its = earlier.asked();
+        let is_alike = its == asked && earlier.config.profile == new.config.profile;
+        if is_alike {
+            related = Some((earlier.id, "of the same rows", later.len()));
+            break;
+        }
+        if related.is_none() && !measured(&earlier).is_disjoint(&rows) {
+            related = Some((earlier.id.clone(), "with rows in common", later.len()));
+        }
+        later.push(format!("{} ({its})", earlier.id));
+    }
+    let Some((base, which, passed)) = related else {
+        let why = match later.is_empty() {
+            true => format!("only one run is kept, {}; measure again", new.id),
+            false => format!(
+                "no earlier run has rows of the latest, {} ({asked}); measure it again",
+                new.id
+            ),
+        };
+        let advice = "or name the two: syscost compare BASE NEW";
+        return Err(Failed::Usage(format!("{why}, {advice}")).into());
+    };
+    if passed > 0 {
+        let passed = syscost_report::sentence::listed(&later[..passed], NAMED);
+        note!(
+            "Compared is the latest run, {} ({asked}), with {base}, the latest earlier one {which}; passed over: {passed}.",
+            new.id
+        );
+    }
+    Ok([base, new.id])
+}
+
 /// Whether the run was interrupted. A run that has used up its time counts as complete.
 pub(crate) fn was_interrupted(run: &Run) -> bool {
     let is_cut = |row: &Measurement| {
@@ -197,11 +272,14 @@ pub(crate) fn was_interrupted(run: &Run) -> bool {
 /// Returns what a run lacks of the rows that these names mean. Of each name it must have tried at
 /// least one row, whatever the outcome.
 pub(crate) fn lacks_rows(run: &Run, names: &[String]) -> Option<String> {
-    let choices = choose_of(names_of(run), names, &Testbed::plain()).ok()?;
+    let mut choices = choose_of(names_of(run), names, &Testbed::plain()).ok()?;
+    // A study's procedures are no answer where words find own rows.
+    choices.iter_mut().for_each(Choice::prefer_own);
     choices.iter().find_map(|choice| lacks(run, choice))
 }
 
 fn lacks(run: &Run, choice: &Choice) -> Option<String> {
+    let is_own = |row: &Measurement| !is_procedure(&row.id);
     let meant = |row: &&Measurement| choice.selects(&row.name);
     let is_untried =
         |row: &Measurement| matches!(row.status, Status::Skipped | Status::Unsupported);
@@ -209,6 +287,11 @@ fn lacks(run: &Run, choice: &Choice) -> Option<String> {
     let Some(&first) = rows.peek() else {
         return Some(format!("has no row called {}", choice.text()));
     };
+    // Some rows of a group are not what was asked for, nor what is looked for.
+    let is_whole = !choice.text().contains('.');
+    if is_whole && run.repeats_studies() && run.measurements.iter().filter(meant).all(is_own) {
+        return Some(format!("was to repeat {}", run.asked()));
+    }
     let what = match first.status == Status::Unsupported {
         true => "could not measure",
         false => "skipped",

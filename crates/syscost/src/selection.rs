@@ -22,7 +22,7 @@ pub(crate) use absent::{most_similar, similar};
 pub(crate) use choice::Choice;
 use choice::choose;
 pub(crate) use selector::Selector;
-pub(crate) use words::{Found, own_or_all, program, search};
+pub(crate) use words::{Found, is_procedure, own_or_all, program, search};
 
 /// Returns the rows that these selectors name, or whose titles and tags have these words, in the
 /// catalogue's order; all visible ones without any selector.

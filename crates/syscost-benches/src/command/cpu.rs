@@ -15,7 +15,7 @@
 
 use syscost_harness::commands::Command;
 use syscost_harness::prelude::*;
-use syscost_results::commands::{EXECUTED, FIRST_RUN, WAITED_PERCENT, row_value};
+use syscost_results::commands::{EXECUTED, FIRST_RUN, PRINTED, WAITED_PERCENT, row_value};
 use syscost_sys::audit::uncounted;
 
 use super::execute::{self, Run};
@@ -122,7 +122,7 @@ fn claim(outcome: &mut Bencher, command: &Command, runs: &[Run]) {
         outcome.claim_equal("end of each run", &*expected.ended, &*said.ended, "wait4");
         if let Some((expected, said)) = expected.printed.zip(said.printed) {
             let words = |(bytes, checksum)| format!("{bytes} B, checksum {checksum:08x}");
-            outcome.claim_equal("output of each run", words(expected), words(said), "memfd");
+            outcome.claim_equal(PRINTED, words(expected), words(said), "memfd");
         }
     }
     // The worst run of all.

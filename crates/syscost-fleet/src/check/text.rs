@@ -74,11 +74,15 @@ impl Check {
             true => format!("{} within", count(self.rows, "row")),
             false => format!("{} of {} within", self.conclusive, count(self.rows, "row")),
         };
+        let untold = match self.rows - self.conclusive {
+            0 => String::new(),
+            rows => format!(", {rows} cannot tell"),
+        };
         let better = match &self.better[..] {
             [] => String::new(),
             [best, ..] => format!(", {} better ({})", self.better.len(), short(best)),
         };
-        format!("{rows} {percent} % of the baseline{better}")
+        format!("{rows} {percent} % of the baseline{better}{untold}")
     }
 
     /// What is to say of one that is not.
@@ -234,7 +238,7 @@ mod tests {
         let partly = check(&[], &[Doubt::Wide], None);
         assert_eq!(
             partly.line(),
-            "as it should be: 1 of 2 rows within 10 % of the baseline"
+            "as it should be: 1 of 2 rows within 10 % of the baseline, 1 cannot tell"
         );
     }
 

@@ -122,7 +122,17 @@ pub fn seen(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Se
 
 /// What one of Slurm's programs prints.
 fn answer(words: &[&str]) -> Result<String, EngineError> {
-    ask(words, "", INSTALL)
+    ask(words, "", INSTALL).map_err(|error| match error {
+        EngineError::Failed(_, cause) if is_of_no_cluster(&cause) => {
+            EngineError::NoNodes("there is no Slurm cluster here; name hosts with -i".to_owned())
+        }
+        other => other,
+    })
+}
+
+/// Whether Slurm's programs are there, but nothing tells them of a cluster: neither slurm.conf nor DNS.
+fn is_of_no_cluster(cause: &str) -> bool {
+    cause.contains("Could not establish a configuration source")
 }
 
 fn parsed(name: &str) -> Result<NodeName, EngineError> {
@@ -680,6 +690,18 @@ impl Drop for Shared {
 mod tests {
     use super::*;
     use crate::program::Program;
+
+    #[test]
+    fn without_a_cluster_there_is_no_slurm_here() {
+        // What sinfo 24.11 prints.
+        let said = "sinfo: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host sinfo: error: fetch_config: \
+                    DNS SRV lookup failed sinfo: error: _establish_config_source: failed to fetch config sinfo: fatal: Could \
+                    not establish a configuration source";
+        assert!(is_of_no_cluster(said));
+        assert!(!is_of_no_cluster(
+            "slurm_load_node: Unable to contact slurm controller"
+        ));
+    }
 
     #[test]
     fn nodes_that_start_no_job_are_told_from_busy_ones() {

@@ -6,6 +6,7 @@ use syscost_results::Unit;
 
 use super::{ChangedFact, CohortLine, Report, Unlike, UntoldKind};
 use crate::cohort::Drifted;
+use crate::deviation::MIN_MACHINES;
 use crate::facts;
 use crate::judge::RATE;
 use crate::reasons::Reason;
@@ -89,10 +90,13 @@ fn nothing_judged(report: &Report) -> String {
             ),
         };
     }
+    let why = match report.machines < MIN_MACHINES {
+        true => format!("it takes {MIN_MACHINES} of one kind to tell which is not like the others"),
+        false => commonest(report).to_owned(),
+    };
     format!(
-        "Nothing could be judged of {}: {}.",
-        count(report.machines, "machine"),
-        commonest(report)
+        "Nothing could be judged of {}: {why}.",
+        count(report.machines, "machine")
     )
 }
 

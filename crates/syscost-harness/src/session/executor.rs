@@ -209,8 +209,9 @@ impl<'a> Executor<'a> {
             }
             if !came_to_any {
                 // One worker after another dies between its cases: these rows cannot be measured.
-                let failure =
-                    || Failure::Failed("the worker ended before it came to this row".into());
+                let ending = &outcome.ending;
+                let why = format!("the worker ended before it came to this row: {ending}");
+                let failure = || Failure::Failed(why.clone());
                 record
                     .cases
                     .extend(left.drain(..).map(|case| (case.suffix, Err(failure()))));

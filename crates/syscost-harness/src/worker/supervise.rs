@@ -51,6 +51,8 @@ pub struct Outcome {
     pub started_in: Duration,
     /// Whether the deadline ended it.
     pub is_late: bool,
+    /// How it ended: what the cases that it did not reach have in place of a result.
+    pub ending: String,
 }
 
 /// Starts workers and makes sure that nothing of them survives.
@@ -104,9 +106,10 @@ impl<'a> Launcher<'a> {
             }
         }
         Ok(Outcome {
-            results: vec![Some(Err(Failure::Failed(why))); job.cases.len()],
+            results: vec![Some(Err(Failure::Failed(why.clone()))); job.cases.len()],
             started_in: Duration::ZERO,
             is_late: false,
+            ending: why,
         })
     }
 
@@ -126,6 +129,7 @@ impl<'a> Launcher<'a> {
             results: vec![None; job.cases.len()],
             started_in: Duration::ZERO,
             is_late: false,
+            ending: String::new(),
         };
         let (mut current, mut wait) = (None, Wait::default());
         let ending = loop {
@@ -166,8 +170,9 @@ impl<'a> Launcher<'a> {
             }
         };
         if let Some(index) = current {
-            outcome.results[index] = Some(Err(Failure::Failed(ending)));
+            outcome.results[index] = Some(Err(Failure::Failed(ending.clone())));
         }
+        outcome.ending = ending;
         Ok(outcome)
     }
 }
@@ -205,12 +210,11 @@ impl Wait {
 
     fn reason(&self, limit: Duration) -> String {
         let seconds = limit.as_secs_f64();
-        match self.given.as_secs_f64() {
-            0.0 => format!("still running after {seconds:.0} s"),
-            given => format!(
-                "still running after {seconds:.0} s and {given:.1} s in which it waited for a CPU"
-            ),
-        }
+        let waited = match self.given.as_secs_f64() {
+            0.0 => String::new(),
+            given => format!(" and {given:.1} s in which it waited for a CPU"),
+        };
+        format!("still running after {seconds} s{waited}; raise --time-limit")
     }
 }
 
@@ -235,14 +239,18 @@ mod tests {
     fn a_case_has_the_time_that_it_waits_behind_others_up_to_a_limit() {
         let ms = Duration::from_millis;
         let (limit, mut wait) = (ms(1000), Wait::since(ms(300)));
-        assert_eq!(wait.reason(limit), "still running after 1 s");
+        let reason = "still running after 1 s; raise --time-limit";
+        assert_eq!(wait.reason(limit), reason);
+        let reason = "still running after 0.01 s; raise --time-limit";
+        assert_eq!(wait.reason(ms(10)), reason);
         assert!(!wait.is_longer(ms(340), limit), "it hardly waited");
         assert!(wait.is_longer(ms(900), limit));
         assert_eq!(wait.more, Some(ms(600)));
         assert!(!wait.is_longer(ms(940), limit), "it has that already");
         assert!(wait.is_longer(ms(60_000), limit));
         assert!(!wait.is_longer(ms(90_000), limit), "too long");
-        let reason = "still running after 1 s and 4.0 s in which it waited for a CPU";
+        let reason =
+            "still running after 1 s and 4.0 s in which it waited for a CPU; raise --time-limit";
         assert_eq!(wait.reason(limit), reason);
     }
 

@@ -18,6 +18,8 @@ pub struct ListedRun {
     pub kernel: String,
     /// `quick`, `standard`, `full` or `careful`.
     pub profile: String,
+    /// What was asked for.
+    pub asked: String,
     /// Whether every row got its minimum number of rounds.
     pub complete: bool,
     /// Rows of the document.
@@ -54,6 +56,7 @@ pub fn list(runs: &[ListedRun], now: Timestamp, zone: &TimeZone) -> Vec<Block> {
             Column::right("age").rank(5),
             Column::left("machine"),
             Column::left("kernel").rank(7),
+            Column::left("measured").rank(2),
             Column::left("profile").rank(4),
             Column::right("rows"),
             Column::right("size").rank(6),
@@ -65,7 +68,7 @@ pub fn list(runs: &[ListedRun], now: Timestamp, zone: &TimeZone) -> Vec<Block> {
     std::iter::once(Block::Table(table)).chain(note).collect()
 }
 
-fn cells(run: &ListedRun, now: Timestamp, zone: &TimeZone, with_machine: bool) -> [String; 7] {
+fn cells(run: &ListedRun, now: Timestamp, zone: &TimeZone, with_machine: bool) -> [String; 8] {
     let date = run.started.to_zoned(zone.clone());
     let rows = match (run.measured == run.rows, run.complete) {
         (_, false) => format!("{}/{} *", run.measured, run.rows),
@@ -79,6 +82,7 @@ fn cells(run: &ListedRun, now: Timestamp, zone: &TimeZone, with_machine: bool) -
         age(now.as_second().saturating_sub(run.started.as_second())),
         cut_end(machine, MAX_NAME_WIDTH),
         cut_end(kernel, MAX_NAME_WIDTH),
+        cut_end(&run.asked, MAX_NAME_WIDTH),
         run.profile.clone(),
         rows,
         size(run.size_bytes),

@@ -48,6 +48,7 @@ fn listed(id: &str, machine: &str, started: &str) -> ListedRun {
         machine: machine.to_owned(),
         kernel: "Linux 6.18.0".to_owned(),
         profile: "standard".to_owned(),
+        asked: "run syscall task".to_owned(),
         complete: true,
         rows: 258,
         measured: 254,

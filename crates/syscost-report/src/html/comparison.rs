@@ -29,16 +29,20 @@ const WIDEST: f64 = 2.0;
 pub(crate) struct Changes<'a> {
     comparison: &'a Comparison,
     by_name: HashMap<&'a str, &'a Row>,
-    /// What the sides are called: by their letters, if they are a run each.
+    /// What the sides are called: by their letters, if they are a run each; else as they were given, if they were.
     sides: [String; 2],
     /// The axis of the ratios' pictures.
     scale: Scale,
-    /// The side of each run of the page; empty if the sides are a run each.
-    of_runs: Vec<&'static str>,
+    /// Whether each run of the page is on the new side; empty if the sides are a run each.
+    of_runs: Vec<bool>,
 }
 
 impl<'a> Changes<'a> {
-    pub(super) fn new(comparison: &'a Comparison, runs: &[&Run]) -> Self {
+    pub(super) fn new(
+        comparison: &'a Comparison,
+        given: Option<&[String; 2]>,
+        runs: &[&Run],
+    ) -> Self {
         let both = [&comparison.base, &comparison.new];
         let index = |id: &String| runs.iter().position(|run| run.id == *id);
         let single = both.map(|side| match &side.runs[..] {
@@ -48,10 +52,10 @@ impl<'a> Changes<'a> {
         let (sides, of_runs) = match single {
             [Some(base), Some(new)] => ([base, new], Vec::new()),
             _ => {
-                let names = compare::sides(comparison);
-                let of = |run: &&Run| usize::from(!comparison.base.runs.contains(&run.id));
-                let of_runs = runs.iter().map(|run| names[of(run)]).collect();
-                (names.map(str::to_owned), of_runs)
+                let names = || compare::sides(comparison).map(str::to_owned);
+                let is_new = |run: &&Run| !comparison.base.runs.contains(&run.id);
+                let of_runs = runs.iter().map(is_new).collect();
+                (given.cloned().unwrap_or_else(names), of_runs)
             }
         };
         let rows = comparison.rows.iter();
@@ -64,8 +68,9 @@ impl<'a> Changes<'a> {
         }
     }
 
-    pub(super) fn side_of(&self, run: usize) -> Option<&'static str> {
-        self.of_runs.get(run).copied()
+    pub(super) fn side_of(&self, run: usize) -> Option<&str> {
+        let is_new = self.of_runs.get(run)?;
+        Some(&self.sides[usize::from(*is_new)])
     }
 
     /// How a row's ratio is called: `B / A`.

@@ -59,6 +59,8 @@ const MAX_OPEN: usize = 200;
 pub struct PageOptions<'a> {
     /// How the runs, which are its sides, compare; it comes before all else.
     pub comparison: Option<Comparison>,
+    /// As what its sides were given, e.g. their tags.
+    pub sides: Option<[String; 2]>,
     /// Another run whose figures stand beside those of a single run.
     pub reference: Option<Reference<'a>>,
     /// Explanations of benchmarks, by id.
@@ -90,7 +92,7 @@ pub struct Explanation {
 pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
     let rows = Rows::new(runs);
     let changes = options.comparison.as_ref();
-    let changes = changes.map(|comparison| Changes::new(comparison, runs));
+    let changes = changes.map(|comparison| Changes::new(comparison, options.sides.as_ref(), runs));
     let changes = changes.as_ref();
     let title = runs::title(runs, changes);
     let groups: Vec<(&str, Vec<&rows::Row<'_>>)> = rows.groups().collect();

@@ -11,7 +11,7 @@ use syscost_stats::order;
 use super::{Cause, Change, Comparison, Difference, Row};
 use crate::facts::{self, Affects, Varies, affects, leaves, varies};
 use crate::run::{NfsServer, Peer, Warning};
-use crate::{Directory, Run, row_name};
+use crate::{Directory, Known, Run, row_name};
 
 /// The address of a run's far end.
 const PEER_ADDRESS: &str = "peer.address";
@@ -19,6 +19,16 @@ const PEER_ADDRESS: &str = "peer.address";
 const NFS_EXPORT: &str = "nfs.export";
 /// Prefix of facts about directories, before the label.
 const DIRECTORY: &str = "directory.";
+/// Facts that a document has wherever they were given, and an anonymous one never as they were.
+const GIVEN: [&str; 5] = [
+    PEER_ADDRESS,
+    NFS_EXPORT,
+    "config.program",
+    "config.wrapper",
+    "config.environment",
+];
+/// Prefixes of facts of which each machine has some: one that is missing among them is not there.
+const SOME: [&str; 2] = ["machine.mitigations.", "machine.kernel_cmdline."];
 /// Variables of older documents through which workers found the far end, the NFS server and the
 /// directories, and which said what they might do; other facts describe these better.
 const OF_PLACES: [&str; 7] = [
@@ -30,6 +40,8 @@ const OF_PLACES: [&str; 7] = [
     "SYSCOST_REAL_TIME",
     "SYSCOST_THOROUGH",
 ];
+/// In the place of what is not there.
+const NONE: &str = "none";
 /// Fields of a directory that its storage already contains, or that explain nothing.
 const BESIDE_DETAILS: [&str; 8] = [
     "label",
@@ -44,7 +56,7 @@ const BESIDE_DETAILS: [&str; 8] = [
 /// The differing facts, the likeliest explanations first.
 pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
-    let sides = [base, new].map(|runs| runs.iter().map(|run| recorded(run)).collect::<Vec<_>>());
+    let sides = [base, new].map(|runs| runs.iter().map(|run| told(run)).collect::<Vec<_>>());
     let has_peer = |runs: &[&Run]| runs.iter().any(|run| run.peer.is_some());
     let have_peers = has_peer(base) && has_peer(new);
     for (name, _) in sides.iter().flatten().flatten() {
@@ -68,14 +80,14 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
             }
         }
         let [left, right] = [&sides[0], &sides[1]].map(|side| values(side, name));
-        if !alike(name, &left, &right) {
-            let [base, new] = [left, right].map(|values| shown(&values));
-            let is_of_one_side = base.is_none() || new.is_none();
+        // What is not known of a side is no difference.
+        if !left.is_empty() && !right.is_empty() && !alike(name, &left, &right) {
+            let is_of_one_side = [&left, &right].iter().any(|side| **side == [NONE]);
             found.push(Difference {
                 meaning: meaning(name, is_of_one_side).map(str::to_owned),
                 fact: name.clone(),
-                base,
-                new,
+                base: Some(shown(&left)),
+                new: Some(shown(&right)),
                 explains: false,
             });
         }
@@ -148,6 +160,39 @@ fn of_directory(directory: &Directory, facts: &mut Vec<(String, Value)>) {
             facts.extend(leaves(&format!("{name} {field}"), value));
         }
     }
+}
+
+/// The recorded facts, without those that an anonymous run has lost, and with what is known not to be there.
+fn told(run: &Run) -> Vec<(String, Value)> {
+    let mut facts = recorded(run);
+    if is_anonymous(run) {
+        facts.retain(|(name, _)| !is_given(name) && name != "machine.hostname");
+    }
+    let machine = &run.machine;
+    let absent = [
+        ("machine.hypervisor", machine.hypervisor == Known::No),
+        ("machine.container", machine.container == Known::No),
+        (
+            "machine.cgroup_cpu_quota",
+            machine.cgroup_cpu_quota == Known::No,
+        ),
+        (
+            "machine.cgroup_memory_bytes",
+            machine.cgroup_memory_bytes == Known::No,
+        ),
+    ];
+    let absent = absent.into_iter().filter(|(_, is_absent)| *is_absent);
+    facts.extend(absent.map(|(name, _)| (name.to_owned(), Value::from(NONE))));
+    facts
+}
+
+/// Whether what identifies the machine's owner was removed: each machine has a name.
+fn is_anonymous(run: &Run) -> bool {
+    run.machine.hostname.is_empty()
+}
+
+fn is_given(name: &str) -> bool {
+    GIVEN.contains(&name) || name.starts_with("config.labels.")
 }
 
 fn recorded(run: &Run) -> Vec<(String, Value)> {
@@ -319,17 +364,36 @@ pub fn setting(run: &Run) -> String {
     setting
 }
 
-/// The distinct values of a fact over the runs of a side; null for a run without it.
+/// The distinct values of a fact over the runs of a side of which it is known.
 fn values(side: &[Vec<(String, Value)>], name: &str) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for run in side {
-        let value = run.iter().find(|(known, _)| known == name);
-        let value = value.map_or(Value::Null, |(_, value)| value.clone());
-        if !values.iter().any(|known| equal(name, known, &value)) {
-            values.push(value);
-        }
+        let mut told = run.iter().filter(|(_, value)| !value.is_null());
+        let value = told.find(|(known, _)| known == name);
+        let value = value.map(|(_, value)| value.clone());
+        let value = value.or_else(|| is_absent(run, name).then(|| Value::from(NONE)));
+        let is_fresh = |value: &Value| !values.iter().any(|known| equal(name, known, value));
+        values.extend(value.filter(is_fresh));
     }
     values
+}
+
+/// Whether a run that does not have a fact tells by this that there is none.
+fn is_absent(run: &[(String, Value)], name: &str) -> bool {
+    let is_anonymous = || !run.iter().any(|(known, _)| known == "machine.hostname");
+    let is_storage = name.starts_with(DIRECTORY) && detail_of_directory(name).is_none();
+    let own = name.strip_prefix("peer.").unwrap_or(name);
+    let has_some = |prefix: &&str| {
+        let others = &name[..name.len() - own.len() + prefix.len()];
+        run.iter().any(|(known, _)| known.starts_with(others))
+    };
+    is_storage
+        || name == "config.congestion"
+        || (is_given(name) && !is_anonymous())
+        || SOME
+            .iter()
+            .filter(|prefix| own.starts_with(**prefix))
+            .any(has_some)
 }
 
 /// Whether both sides have the same values of a fact, in any order.
@@ -347,13 +411,12 @@ fn equal(name: &str, left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The values as text; `None` if nothing is known.
-fn shown(values: &[Value]) -> Option<String> {
+/// The values as text.
+fn shown(values: &[Value]) -> String {
     let known: Vec<String> = values
         .iter()
-        .filter(|value| !value.is_null())
         .map(|value| match value {
-            Value::String(text) if text.is_empty() => "none".to_owned(),
+            Value::String(text) if text.is_empty() => NONE.to_owned(),
             Value::String(text) => text.clone(),
             Value::Number(number) if number.is_f64() => {
                 number.as_f64().map_or_else(String::new, rounded)
@@ -361,7 +424,7 @@ fn shown(values: &[Value]) -> Option<String> {
             other => other.to_string(),
         })
         .collect();
-    (!known.is_empty()).then(|| known.join(" or "))
+    known.join(" or ")
 }
 
 /// A measured number with four significant digits, enough to distinguish values that differ by more

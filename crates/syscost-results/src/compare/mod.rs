@@ -181,7 +181,7 @@ pub struct Side {
 pub struct Difference {
     /// Its name in the run document, e.g. `machine.kernel`.
     pub fact: String,
-    /// On the base's side; null if it is not known or absent.
+    /// On the base's side, `none` if it is absent. What is not known of a side is no difference.
     pub base: Option<String>,
     /// On the new side.
     pub new: Option<String>,

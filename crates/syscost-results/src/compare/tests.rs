@@ -258,8 +258,13 @@ fn samples_around_zero_have_no_interval() {
 
 #[test]
 fn differing_facts_come_likeliest_first() {
-    let base = run("a", Vec::new());
+    let mut base = run("a", Vec::new());
     let mut new = run("b", Vec::new());
+    base.machine.hostname = "one".to_owned();
+    for run in [&mut base, &mut new] {
+        let affected = ("meltdown".to_owned(), "PTI".to_owned());
+        run.machine.mitigations.extend([affected]);
+    }
     new.machine.hostname = "other".to_owned();
     new.machine.kernel = "Linux 7".to_owned();
     new.machine.load1 = Some(3.0);
@@ -280,10 +285,10 @@ fn differing_facts_come_likeliest_first() {
         [
             ("core_ghz", Some("3.60"), Some("3.00")),
             ("machine.kernel", Some("none"), Some("Linux 7")),
-            ("machine.mitigations.retbleed", None, Some("IBRS")),
+            ("machine.mitigations.retbleed", Some("none"), Some("IBRS")),
             ("tool.version", Some("0.1.0"), Some("0.2.0")),
             ("config.profile", Some("quick"), Some("standard")),
-            ("machine.hostname", Some("none"), Some("other")),
+            ("machine.hostname", Some("one"), Some("other")),
         ]
     );
     assert_eq!(

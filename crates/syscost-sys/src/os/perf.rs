@@ -127,11 +127,7 @@ pub(super) fn open(
 pub(super) fn refusal(event: &str, at_most: i32, cause: &io::Error) -> Unsupported {
     let advice = match cause.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            format!(
-                "kernel.perf_event_paranoid is {}; it needs CAP_PERFMON (root) or a value of at most {at_most}, no \
-                 filter of a container, and what is left of kernel.perf_event_mlock_kb",
-                super::kernel_setting("perf_event_paranoid")
-            )
+            denied(&super::kernel_setting("perf_event_paranoid"), at_most)
         }
         Some(libc::EMFILE) => "a descriptor is needed for each event: see ulimit -n".to_owned(),
         Some(libc::ESRCH) => "the process has ended".to_owned(),
@@ -141,6 +137,20 @@ pub(super) fn refusal(event: &str, at_most: i32, cause: &io::Error) -> Unsupport
         _ => "the kernel does not have this event".to_owned(),
     };
     Unsupported::new(format!("perf_event_open({event}): {cause}; {advice}"))
+}
+
+/// Why an event is not permitted, which needs a perf_event_paranoid, that is this, to be no larger than that.
+fn denied(level: &str, at_most: i32) -> String {
+    match level.parse().is_ok_and(|level: i32| level <= at_most) {
+        true => format!(
+            "kernel.perf_event_paranoid, which is {level}, allows it: a filter, as of a container, forbids the call, or \
+             kernel.perf_event_mlock_kb is used up"
+        ),
+        false => format!(
+            "kernel.perf_event_paranoid is {level}; it needs CAP_PERFMON (root) or a value of at most {at_most}, no \
+             filter of a container, and what is left of kernel.perf_event_mlock_kb"
+        ),
+    }
 }
 
 /// The number that the kernel gave the tracepoint, read from the tracing file system: a mounted
@@ -207,4 +217,16 @@ fn owned(value: isize) -> io::Result<OwnedFd> {
     let fd = result(value)? as i32;
     // SAFETY: the call has just made it, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::denied;
+
+    #[test]
+    fn a_level_that_suffices_is_not_why() {
+        assert!(denied("2", 2).contains("which is 2, allows it: a filter"));
+        assert!(denied("3", 2).contains("a value of at most 2"));
+        assert!(denied("", 2).contains("a value of at most 2"));
+    }
 }

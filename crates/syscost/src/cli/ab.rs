@@ -16,7 +16,7 @@ Two environments, two ways to start it, or two programs:
   ./syscost-old ab syscall --b ./syscost-new
   syscost ab memory.malloc --b-wrapper 'setarch -R' --tag aslr
   syscost ab -- grep -r x . -- rg x       two commands: `syscost time` of both
-A is this program, in the environment that it was started in. Without --b and --b-wrapper B is the same, and any difference found is due to chance.
+A is this program, in the environment that it was started in. With --b of the same program any difference found is due to chance.
 
 Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the \
 machine's drift cancels. --tag NAME keeps both runs in the history, tagged NAME-a and NAME-b. The budget is for both.")]

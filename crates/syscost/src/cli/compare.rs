@@ -14,19 +14,19 @@ The margin is 2 %, or how far two such sides differ when nothing changed, if tha
 interval lies within 2 %, or within 1.65 times that difference but not over 10 %; everything else is inconclusive. One run \
 a side cannot show how far runs differ, and some costs differ from run to run: pool several, or give earlier ones as --spread.
 
-  syscost compare                                     the last two runs
+  syscost compare                                     two runs of the same rows
   syscost compare before.json a.json b.json c.json    three new runs, pooled
   syscost compare before.json after.json --base before2.json --fail-on worse:5%
   syscost compare before after                        all runs with these tags
 
 Two kernels, or mitigations on and off, are compared by runs of each: syscost run --repeat 3 --tag before; restart; syscost run --repeat 3 --tag after."))]
 pub struct CompareArguments {
-    /// The run to compare with, or a tag: all runs that have it are pooled; if none is given, the last
-    /// two runs are compared
-    #[arg(value_name = "BASE", default_value = "latest~1")]
-    pub base: String,
-    /// The run to compare, or a tag; several runs are pooled
-    #[arg(value_name = "NEW", default_value = "latest")]
+    /// The run to compare with, or a tag: all runs that have it are pooled; if none is given, the latest
+    /// run is compared with the latest earlier one of the same rows
+    #[arg(value_name = "BASE")]
+    pub base: Option<String>,
+    /// The run to compare, or a tag; several runs are pooled; the latest if none is given
+    #[arg(value_name = "NEW")]
     pub new: Vec<String>,
     /// Another run of the base's side, pooled with BASE
     #[arg(long = "base", value_name = "RUN")]

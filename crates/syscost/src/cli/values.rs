@@ -17,6 +17,10 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let ns = nanoseconds(text).or_else(|| nanoseconds(&format!("{text}s")));
     match ns.map(Duration::from_nanos) {
         Some(time) if !time.is_zero() && time < LIMIT => Ok(time),
+        Some(time) if !time.is_zero() => {
+            let limit = LIMIT.as_secs();
+            Err(format!("a time is shorter than {limit} seconds"))
+        }
         Some(_) | None => {
             Err("give a positive number of seconds, or a time such as 90s, 1.5m or 2h".to_owned())
         }
@@ -127,6 +131,10 @@ mod tests {
     #[test]
     fn nonsense_durations_are_refused() {
         assert!(seconds("-1").is_err());
+        for long in ["1e6", "1e9", "1000h"] {
+            let refused = seconds(long).expect_err("too long");
+            assert_eq!(refused, "a time is shorter than 1000000 seconds", "{long}");
+        }
         assert!(seconds("NaN").is_err());
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         for (text, ms) in [

@@ -14,7 +14,12 @@ use crate::cli::AbArguments;
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::terminal::{note, say};
-use crate::{interrupt, selection};
+use crate::{Failed, interrupt, selection};
+
+/// A compared with itself takes as long as with another, and finds chance.
+const WITHOUT_B: &str = "there is no B to compare with: give another build (--b PROGRAM), another way to start this one \
+    (--b-wrapper 'setarch -R', 'env NAME=VALUE'), or two commands (syscost ab -- CMD -- CMD); to see what chance alone \
+    shows, give this program itself as --b";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
@@ -22,6 +27,9 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     super::run::admit(arguments.cpus.as_ref());
     let here = Testbed::plain();
     let rows = selection::planned(&arguments.selectors, arguments.profile.into(), &here)?;
+    if arguments.b.is_none() && arguments.b_wrapper.is_empty() {
+        return Err(Failed::Usage(WITHOUT_B.to_owned()).into());
+    }
     let store = Store::of_user();
     let tags = arguments
         .tag
@@ -59,6 +67,9 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         }
     }
     let code = super::compare::pair(&a, &b, &arguments.output, !was_interrupted)?;
+    if tags.is_none() {
+        note!("neither run is kept; --tag NAME keeps both");
+    }
     if was_interrupted {
         say!(
             "interrupted before everything was measured; only what was measured until then is compared"

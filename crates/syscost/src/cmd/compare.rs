@@ -1,12 +1,14 @@
 //! `syscost compare`: compares two sets of runs row by row.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use anyhow::{Result, bail};
 use syscost_report::compare::{markdown, table};
 use syscost_report::sentence;
 use syscost_results::Run;
 use syscost_results::compare::{Comparison, Gated, How, Row, compare_as};
+use syscost_store::LATEST;
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
@@ -47,8 +49,18 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
         spread,
         output,
     } = arguments;
-    let base = side(&[std::slice::from_ref(base), more_base].concat())?;
-    let new = side(new)?;
+    let [base, new] = match (base, &new[..]) {
+        (None, _) => {
+            let [base, new] = kept::latest_two()?;
+            [[slice::from_ref(&base), more_base].concat(), vec![new]]
+        }
+        (Some(base), new) => {
+            let latest = [LATEST.to_owned()];
+            let new = if new.is_empty() { &latest } else { new };
+            [[slice::from_ref(base), more_base].concat(), new.to_vec()]
+        }
+    };
+    let [base, new] = [side(&base)?, side(&new)?];
     let spread = side(spread)?;
     // A run counted twice makes a spread or a change smaller than it is.
     kept::distinct(base.iter().chain(&new).chain(&spread))?;

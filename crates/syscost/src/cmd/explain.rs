@@ -113,14 +113,23 @@ fn named_row(item: &str) -> Option<&str> {
     item.trim_start().strip_prefix('`')?.split('`').next()
 }
 
-/// Returns the best match for the words: a benchmark with them as a tag, else one with them in its
-/// title, else the first.
+/// Returns the best match for the words: a benchmark with them as a tag, else one that is called by them, as
+/// `memory.page_fault` by `page`, else one with them in its title, else the first.
 fn best(words: &str, found: &[&'static Entry]) -> Option<&'static Entry> {
     let tagged = found.iter().find(|one| one.tags().any(|tag| tag == words));
     let small = words.to_lowercase();
+    let is_called = |one: &&&'static Entry| {
+        let mut parts = one.id.split(['.', '_']);
+        parts.any(|part| part == small)
+    };
+    let called = || found.iter().find(is_called);
     let is_titled = |one: &&&'static Entry| one.title.to_lowercase().contains(&small);
     let titled = || found.iter().find(is_titled);
-    tagged.or_else(titled).or(found.first()).copied()
+    tagged
+        .or_else(called)
+        .or_else(titled)
+        .or(found.first())
+        .copied()
 }
 
 /// A note about what else the words find.
@@ -432,6 +441,7 @@ mod tests {
         assert_eq!(found("lat_ctx"), Some("switch.pipe"));
         assert_eq!(found("getpid"), Some("syscall.null"));
         assert_eq!(found("TLB reach"), Some("memory.tlb_reach"));
+        assert_eq!(found("page"), Some("memory.page_fault"));
         assert_eq!(found("zebra"), None);
         assert_eq!(
             note_of_match("lat_ctx", "switch.pipe", &["switch.ring"]),

@@ -9,6 +9,7 @@ use syscost_harness::Testbed;
 use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
 use syscost_report::sentence;
 use syscost_results::Run;
+use syscost_store::Store;
 
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::error::exit;
@@ -67,7 +68,7 @@ fn find(arguments: &ExportArguments, give: &mut dyn FnMut(Run) -> Result<()>) ->
     };
     for name in &kept::several(&names) {
         let folder = Path::new(name);
-        match folder.is_dir() {
+        match folder.is_dir() && Store::of_user().passed_file(name).is_none() {
             true => find_in(folder, &selectors, arguments, &mut give)?,
             false => give(find_one(name, &selectors, arguments)?)?,
         }

@@ -23,6 +23,7 @@ use syscost_store::{Followed, Index, KeptRun, Scope, Store, StoreError};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, PruneArguments};
 use crate::error::{Failed, exit};
+use crate::kept;
 use crate::selection::{Choice, Kept, absent, choose_of, own_or_all};
 use crate::terminal::{self, note, warn};
 
@@ -69,7 +70,10 @@ fn set_tag(store: &Store, runs: &[String], tag: &str, is_removed: bool) -> Resul
 
 /// The ids of these kept runs.
 fn ids(store: &Store, names: &[String]) -> Result<Vec<String>, StoreError> {
-    let ids = names.iter().map(|name| store.kept_ids(name));
+    let ids = names.iter().map(|name| {
+        kept::tell_passed(name);
+        store.kept_ids(name)
+    });
     Ok(ids.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
@@ -157,6 +161,7 @@ fn listed(runs: &[KeptRun]) -> Vec<ListedRun> {
             },
             kernel: run.kernel.clone(),
             profile: run.profile.clone(),
+            asked: run.asked.clone(),
             complete: run.complete,
             rows: run.rows,
             measured: run.measured,

@@ -58,7 +58,9 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     let runs: Vec<&Run> = runs.iter().collect();
     let (base, new) = runs.split_at(in_base);
     let comparison = (!base.is_empty()).then(|| compare(base, new, &[]));
+    let sides = <[String; 2]>::try_from(arguments.runs.clone()).ok();
     let options = PageOptions {
+        sides: sides.filter(|_| !arguments.anonymous),
         samples: arguments.samples,
         history,
         ..options(&runs, comparison)

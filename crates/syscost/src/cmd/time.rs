@@ -13,9 +13,9 @@ use syscost_harness::session::{Options, Profile};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_report::commands as render;
-use syscost_results::commands::{commands, compared, row_value};
+use syscost_results::commands::{PRINTED, commands, compared, row_value};
 use syscost_results::compare::Gated;
-use syscost_results::{Run, Status};
+use syscost_results::{ClaimId, Run, Status, Verdict};
 use syscost_store::Store;
 use syscost_sys::{cpu, process};
 
@@ -80,11 +80,25 @@ pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
             super::print(&render::text(&run, &terminal::table_options(false)))?;
         }
     }
+    if has_varied(&run) {
+        say!(
+            "a command that prints something else each time may do something else each time, so its number is withheld; \
+             --output null leaves its output uncompared"
+        );
+    }
     if was_interrupted {
         say!("interrupted");
         return Ok(exit::INTERRUPTED);
     }
     Ok(code(&run, arguments))
+}
+
+/// Whether a command's output differed from run to run.
+fn has_varied(run: &Run) -> bool {
+    let claim = ClaimId::of(PRINTED);
+    let rows = run.measurements.iter();
+    let mut evidence = rows.flat_map(|row| &row.evidence);
+    evidence.any(|one| one.claim.id == claim && one.verdict == Verdict::Refuted)
 }
 
 /// The exit code: 4 where nothing has a number, else that of the gate.

@@ -37,7 +37,7 @@ impl Choice {
     }
 
     /// Restricts what words mean to syscost's own benchmarks, if they find any.
-    pub(super) fn prefer_own(&mut self) {
+    pub(crate) fn prefer_own(&mut self) {
         if let Choice::Found { found, .. } = self {
             *found = own_or_all(std::mem::take(found), |one| one.benchmark.id);
         }

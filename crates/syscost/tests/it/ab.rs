@@ -55,6 +55,13 @@ fn another_build_measures_its_side_and_a_stranger_is_refused() {
     assert_eq!(b["config"]["program"], own);
     assert_eq!(b["tool"]["version"], env!("CARGO_PKG_VERSION"));
 
+    // Without a B there is nothing to find but chance.
+    for bare in ["ab", "ab syscall.umask", "ab --b-wrapper="] {
+        let refused = program.run(bare).says(2, "there is no B to compare with");
+        for way in ["--b PROGRAM", "--b-wrapper '", "ab -- CMD -- CMD"] {
+            assert!(refused.err.contains(way), "{way}: {}", refused.err);
+        }
+    }
     program
         .run("ab syscall.umask --b /bin/true")
         .says(2, "/bin/true does not answer as syscost does");
@@ -82,6 +89,7 @@ fn interrupt_after(program: &Program, time: Duration) -> String {
     let begun = Instant::now();
     let child = program
         .command("ab syscall.umask syscall.null --profile careful --tag long")
+        .args(["--b", env!("CARGO_BIN_EXE_syscost")])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

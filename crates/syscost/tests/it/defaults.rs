@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Ended, Ending, Program, or_skip, recorded};
+use crate::common::{Ended, Ending, Json, Program, or_skip, recorded};
 
 /// A data directory with these runs, alike but for their ids.
 fn with_runs(ids: &[&str]) -> Program {
@@ -37,6 +37,74 @@ fn where_no_run_is_named_the_latest_is_meant() {
     }
     let text = run(&program, "export --format csv").succeeded().out;
     assert!(text.contains(NEW) && !text.contains(OLD), "{text}");
+}
+
+#[test]
+fn without_names_runs_of_the_same_rows_are_compared() {
+    let program = with_runs(&[OLD]);
+    let alone = run(&program, "compare").says(2, "only one run is kept");
+    assert!(!alone.err.contains("latest~1"), "{}", alone.err);
+    let keep = |id: &str, group: &str, selectors: &[&str]| {
+        let mut run = recorded();
+        (run["id"], run["config"]["selectors"]) = (id.into(), selectors.into());
+        let of_group = |row: &serde_json::Value| row["id"].text().starts_with(group);
+        run["measurements"].list_mut().retain(of_group);
+        program.keep(&run);
+    };
+    let compared = |said: &str| {
+        let compared = run(&program, "compare --format json").says(0, said);
+        let document = compared.json();
+        [&document["base"], &document["new"]].map(|side| side["runs"][0].text().to_owned())
+    };
+    // Of rows in common, if there is none of the same.
+    let [syscall, op, again] = [
+        "20260103T000000Z-3",
+        "20260104T000000Z-4",
+        "20260105T000000Z-5",
+    ];
+    keep(syscall, "syscall.", &["syscall"]);
+    assert_eq!(compared(""), [OLD, syscall]);
+    keep(op, "op.", &["op"]);
+    assert_eq!(
+        compared("with rows in common; passed over: 20260103T000000Z-3 (run syscall)."),
+        [OLD, op]
+    );
+    keep(again, "syscall.", &["syscall"]);
+    let passed =
+        "the latest earlier one of the same rows; passed over: 20260104T000000Z-4 (run op).";
+    assert_eq!(compared(passed), [syscall, again]);
+    keep("20260106T000000Z-6", "zebra.", &["zebra"]);
+    run(&program, "compare").says(2, "no earlier run has rows of the latest");
+    run(&program, "history").prints("run op");
+}
+
+#[test]
+fn a_group_is_shown_of_a_run_of_it_and_not_of_a_study() {
+    let program = with_runs(&[OLD]);
+    let mut study = recorded();
+    study["id"] = NEW.into();
+    let rows = study["measurements"].list_mut();
+    rows.retain(|row| row["id"] == "syscall.null" || row["id"] == "syscall.lseek");
+    let procedure = "study.three_costs.clock_read";
+    (rows[0]["id"], rows[0]["name"]) = (procedure.into(), procedure.into());
+    rows[0]["case"] = serde_json::json!({});
+    let names: Vec<serde_json::Value> = rows.iter().map(|row| row["name"].clone()).collect();
+    let own = names[1].text().to_owned();
+    study["config"]["selectors"] = names.into();
+    program.keep(&study);
+    run(&program, "history").prints("study three-costs");
+    let shown = |words: &str| run(&program, &format!("show {words}")).succeeded().err;
+    for words in ["syscall", "latest syscall", "null system call"] {
+        let told = shown(words);
+        assert!(
+            told.contains("was to repeat study three-costs"),
+            "{words}: {told}"
+        );
+    }
+    // What is named as such is shown.
+    for words in ["", procedure, "study", &own] {
+        assert_eq!(shown(words), "", "{words}");
+    }
 }
 
 #[test]

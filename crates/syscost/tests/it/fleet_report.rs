@@ -272,7 +272,7 @@ fn where_nothing_can_be_judged_the_exit_code_says_so() {
     prints(
         &told,
         1,
-        "Nothing could be judged of 3 machines: too few are of one kind.",
+        "Nothing could be judged of 3 machines: it takes 5 of one kind to tell which is not like the others.",
     );
     prints(&told, 1, "only 3 machines are like it");
     report(" --cohort no_such_fact").says(2, "no machine has a fact `no_such_fact`");

@@ -130,6 +130,9 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
         .succeeded();
     let page = fs::read_to_string(page).expect("written");
     assert!(page.contains(&id(0)) && page.contains(&id(4)));
+    // The sides are called as they were given.
+    assert!(page.contains("after / before"), "{page}");
+    assert!(!page.contains("new / base"), "{page}");
     let exported = program.run("export --format csv before").succeeded().out;
     assert_eq!(exported.lines().count(), 3, "{exported}");
     let plotted = program.run("plot before after a.b").succeeded().out;
@@ -144,6 +147,66 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
     program
         .run("show --summary before")
         .says(2, "no kept run called `before`");
+}
+
+#[test]
+fn a_file_that_holds_no_run_hides_no_kept_run_and_no_rows() {
+    let program = with_runs(5);
+    program
+        .run("history tag latest~4 latest~3 before")
+        .succeeded();
+    program.run("history tag latest after").succeeded();
+    program.put("before", "a program's output\n");
+    // A folder, of the name of a group too.
+    program.put("after/notes", "");
+    program.put("latest", "");
+    program.put("a/notes", "");
+    let here = |words: &str| {
+        let mut command = program.command(words);
+        command.current_dir(program.folder()).ended()
+    };
+    let id = |day| stamped(day, 0.0).0;
+    let compared = here("compare before after --format json");
+    let compared = compared.says(0, "`before` is taken for the kept run: before: ");
+    assert_eq!(
+        compared.json()["base"]["runs"],
+        serde_json::json!([id(0), id(1)])
+    );
+    assert_eq!(compared.json()["new"]["runs"], serde_json::json!([id(4)]));
+    for words in [
+        "show before",
+        "show latest",
+        "report before after",
+        "plot before after a.b",
+        "export --format csv after",
+        "history tag after again",
+    ] {
+        here(words).says(0, "is taken for the kept run: ");
+    }
+    for (words, said) in [
+        ("show notes", "no kept run"),
+        ("show ./before", "./before: this is"),
+    ] {
+        let refused = here(words);
+        assert!(refused.err.contains(said), "{words}: {}", refused.err);
+    }
+    // A document goes first, whatever it is called.
+    let (_, run) = stamped(2, 7.0);
+    program.put("before", run.to_string());
+    assert_eq!(
+        here("show before --format json").json()["id"],
+        id(2).as_str()
+    );
+    assert!(!here("show before").err.contains("is taken for"));
+    // Nothing else has this name.
+    program.put("zebra", "stripes");
+    assert!(
+        here("show zebra")
+            .err
+            .contains("zebra: this is text, but no run document")
+    );
+    program.put("syscall/notes", "");
+    here("show syscall").says(2, "no row is called `syscall` in run");
 }
 
 #[test]

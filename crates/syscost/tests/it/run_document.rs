@@ -186,7 +186,18 @@ fn a_crash_and_a_hang_cost_one_row_each() {
     assert_eq!(row(&run, "liar.hang")["status"], "failed");
     // And what it waited for a CPU, on a busy machine.
     let hang = row(&run, "liar.hang")["reason"].text();
-    assert!(hang.starts_with("still running after 1 s"), "{hang}");
+    assert!(
+        hang.starts_with("still running after 1 s") && hang.ends_with("; raise --time-limit"),
+        "{hang}"
+    );
+    // Where no row is ever begun, that is why.
+    let hasty = program
+        .measure("run syscall.null{call=getppid} --profile quick --time-limit 0.001 --format json");
+    let late = row(&hasty, "syscall.null{call=getppid}")["reason"].text();
+    assert!(
+        late.ends_with("still running after 0.001 s; raise --time-limit"),
+        "{late}"
+    );
     // The next row is lost at most to what others do.
     let next = row(&run, "syscall.null{call=getppid}");
     let reason = next["reason"].as_str().unwrap_or_default();

@@ -67,6 +67,15 @@ fn what_cannot_be_measured_is_refused_before_it_is() {
 }
 
 #[test]
+fn what_lets_a_command_pass_whose_output_varies_is_said() {
+    let program = Program::new();
+    let varies = time(&program, &["--no-save", "date +%N"]);
+    varies.says(4, "--output null leaves its output uncompared");
+    let steady = time(&program, &["--no-save", "true"]).ran();
+    assert!(!steady.err.contains("--output null"), "{}", steady.err);
+}
+
+#[test]
 fn a_command_is_counted_as_the_kernel_sees_it() {
     let program = Program::new();
     program.put("input", "x".repeat(100_000));

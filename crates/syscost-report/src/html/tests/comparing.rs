@@ -83,7 +83,7 @@ fn a_ratio_beyond_the_axis_is_an_arrow() {
         compared.rows.truncate(1);
         let row = &mut compared.rows[0];
         (row.ci95_low, row.ratio, row.ci95_high) = (Some(low), ratio, Some(high));
-        let section = Changes::new(&compared, &[]).section().into_string();
+        let section = Changes::new(&compared, None, &[]).section().into_string();
         let drawn = ["below", "above"].map(|class| format!("<em class=\"{class}\">"));
         let drawn = drawn.map(|arrow| section.matches(&arrow).count());
         assert_eq!(drawn, arrows, "{low} to {high}");
@@ -96,7 +96,7 @@ fn the_glance_says_of_a_ratio_what_its_row_says() {
     let row = &mut compared.rows[0];
     (row.compared_in, row.better) = (ComparedIn::CoreCycles, Better::Higher);
     let name = row.name.clone();
-    let changes = Changes::new(&compared, &[]);
+    let changes = Changes::new(&compared, None, &[]);
     for cell in [changes.cells(&name), changes.ratio(&name)] {
         let cell = cell.into_string();
         let text = "<b>1.800</b> ↑<small>1.714 to 1.890 · cycles</small>";

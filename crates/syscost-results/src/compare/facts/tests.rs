@@ -45,7 +45,8 @@ fn the_order_in_which_cpus_measured_is_no_difference() {
 
 #[test]
 fn another_far_end_is_a_difference_and_what_workers_find_it_by_is_not() {
-    let base = run_of(&vec![vec![100.0; 10]; 9]);
+    let mut base = run_of(&vec![vec![100.0; 10]; 9]);
+    base.machine.hostname = "box".to_owned();
     let with = |address: &str, kernel: &str| {
         let mut run = base.clone();
         let variable = |name: &str| (name.to_owned(), Some(address.to_owned()));
@@ -127,6 +128,48 @@ fn another_file_system_under_one_label_is_a_difference_and_another_path_is_not()
 }
 
 #[test]
+fn what_is_not_there_differs_and_what_is_not_known_does_not() {
+    let mut base = run_of(&vec![vec![100.0; 10]; 9]);
+    base.machine.hostname = "box".to_owned();
+    base.machine.container = Known::No;
+    base.machine.kernel_cmdline = Some("quiet".to_owned());
+    let mut new = base.clone();
+    new.machine.container = Known::Yes("podman".to_owned());
+    new.machine.kernel_cmdline = Some("quiet isolcpus=1".to_owned());
+    new.config.wrapper = Some("setarch -R".to_owned());
+    new.config.labels = [("instance".to_owned(), "m5.large".to_owned())].into();
+    new.directories.push(Directory {
+        label: "ssd".to_owned(),
+        filesystem: "ext4".to_owned(),
+        ..Directory::default()
+    });
+    let facts = compare(&[&base], &[&new], &[]).facts;
+    let mut none: Vec<&str> = facts.iter().map(|one| one.fact.as_str()).collect();
+    none.sort_unstable();
+    let expected = [
+        "config.labels.instance",
+        "config.wrapper",
+        "directory.ssd",
+        "machine.container",
+        "machine.kernel_cmdline.isolcpus",
+    ];
+    assert_eq!(none, expected);
+    for fact in &facts {
+        assert_eq!(fact.base.as_deref(), Some("none"), "{}", fact.fact);
+    }
+    let mut anonymous = base.clone();
+    anonymous.anonymize();
+    let nothing: [&str; 0] = [];
+    assert_eq!(names(&base, &anonymous), nothing);
+    anonymous.machine.container = Known::Unknown;
+    assert_eq!(
+        names(&new, &anonymous),
+        ["directory.ssd"],
+        "neither what it has lost nor what nothing tells"
+    );
+}
+
+#[test]
 fn measured_numbers_are_shown_in_four_digits() {
     let texts = [2.4454041442403205, 2.3, 0.0, 12.0, 0.000123456, 1234567.8].map(rounded);
     assert_eq!(texts, ["2.445", "2.3", "0", "12", "0.0001235", "1234568"]);
@@ -143,6 +186,7 @@ fn what_can_have_changed_the_rows_that_changed_comes_first() {
     let explained = |id: &str, new_ns: f64| {
         let (mut base, mut new) = (measured(id, 100.0), measured(id, new_ns));
         new.machine.kernel = "Linux 7.0".to_owned();
+        base.machine.idle_driver = Some("acpi_idle".to_owned());
         new.machine.idle_driver = Some("haltpoll".to_owned());
         base.machine.transparent_hugepages = Some("never".to_owned());
         new.warnings.push(crate::run::Warning {
