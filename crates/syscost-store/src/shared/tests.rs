@@ -217,7 +217,7 @@ fn what_is_unfit_is_refused_with_the_reason() {
         ..Noise::default()
     };
     let shared = why(&|run| run.noise = vec![noise(49.0), noise(50.0)]);
-    assert!(shared.contains("ours only 50 %"), "{shared}");
+    assert!(shared.contains("ours in only 50 %"), "{shared}");
     assert_eq!(
         why(&|run| run.noise = vec![noise(49.0), noise(52.0)]),
         "fit"

@@ -67,7 +67,7 @@ fn what_no_program_measures_is_not_shared() {
         for (field, value) in change.as_object().unwrap() {
             edited["measurements"][0][field] = value.clone();
         }
-        let file = program.put("edited.json", &edited.to_string());
+        let file = program.put("edited.json", edited.to_string());
         let to = program.folder().join("shared.json.gz");
         let command = format!("report {file} --anonymous --share {}", to.display());
         let said = program.run(&command).says(0, "Wrote ").err;
@@ -83,7 +83,7 @@ fn a_reference_whose_numbers_are_wrong_is_called_none() {
     let program = Program::new();
     let mut run = program.json(&format!("show {SHARED} --format json"));
     run["machine"]["build"]["profile"] = json!("debug");
-    let file = program.put("debug.json", &run.to_string());
+    let file = program.put("debug.json", run.to_string());
     program
         .run(&format!("show {RUN} --beside {file}"))
         .says(0, "is no reference: measured by a debug build");
