@@ -100,7 +100,7 @@ fn probe_one(number: u32, clock: Clock, shape: Shape, time: Duration) -> Option<
         let now = clock.start();
         let took = now.saturating_sub(mem::replace(&mut last, now));
         if took > lost_ticks {
-            // Something else ran on this very CPU meanwhile, which says nothing of its core.
+            // Another program ran on this CPU meanwhile; that says nothing about its core.
             return now;
         }
         count += 1;

@@ -130,7 +130,7 @@ impl<'a> Record<'a> {
             others => format!(" Something unexpected came of {}.", others.join(", ")),
         };
         format!(
-            "Emulated ({}): {} machines, {} of them arm64. What lacks in which, and why: \
+            "Emulated ({}): {} machines, {} of them arm64. What is missing in each, and why: \
              [docs/platforms.md](docs/platforms.md).{unexpected} Processors: {}. Kernels of Debian: {}. Pages of {} KiB.",
             Zoned::now().date(),
             self.lines.len(),

@@ -693,7 +693,7 @@ mod tests {
 
     #[test]
     fn without_a_cluster_there_is_no_slurm_here() {
-        // What sinfo 24.11 prints.
+        // What sinfo 22.05 prints where neither slurm.conf nor DNS names a cluster.
         let said = "sinfo: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host sinfo: error: fetch_config: \
                     DNS SRV lookup failed sinfo: error: _establish_config_source: failed to fetch config sinfo: fatal: Could \
                     not establish a configuration source";

@@ -99,13 +99,19 @@ fn files_that_are_no_stored_run_do_not_hide_the_latest() {
     only.run("show").says(1, "1.json");
 }
 
-#[test]
-fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewhere() {
+/// Five runs, of which the first two are tagged `before`, and the last `after`.
+fn with_tagged_runs() -> Program {
     let program = with_runs(5);
     program
         .run("history tag latest~4 latest~3 before")
         .succeeded();
     program.run("history tag latest after").succeeded();
+    program
+}
+
+#[test]
+fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewhere() {
+    let program = with_tagged_runs();
     program.run("history tag latest~1 after").succeeded();
     let id = |day| stamped(day, 0.0).0;
     let shown = program
@@ -151,11 +157,7 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
 
 #[test]
 fn a_file_that_holds_no_run_hides_no_kept_run_and_no_rows() {
-    let program = with_runs(5);
-    program
-        .run("history tag latest~4 latest~3 before")
-        .succeeded();
-    program.run("history tag latest after").succeeded();
+    let program = with_tagged_runs();
     program.put("before", "a program's output\n");
     // A folder, of the name of a group too.
     program.put("after/notes", "");
